@@ -1,0 +1,27 @@
+//! Decides who may see which page. Pure: no I/O, no clock, no async.
+//!
+//! Two facts meet here. A [`VerifiedToken`](crate::resource_server::verify::VerifiedToken)
+//! says what the owner granted; git's attributes say what class a page has. Their
+//! meeting point is [`policy`], and its only product is a
+//! [`ReadPermit`](permit::ReadPermit), without which
+//! [`vault`](crate::vault) opens no page.
+//!
+//! # Invariants
+//!
+//! - A [`Viewer`](permit::Viewer) comes from a verified token and from nowhere else.
+//! - A [`ReadPermit`](permit::ReadPermit) comes from a viewer and a judged page, is
+//!   spent by use, and cannot be copied.
+//! - [`PageClass::Secret`](class::PageClass::Secret) is opened by no scope.
+//! - In doubt a class is raised, never lowered.
+//!
+//! # Reading order
+//!
+//! [`path`], [`class`], [`policy`], [`permit`].
+
+pub mod class;
+pub mod path;
+pub mod permit;
+pub mod policy;
+
+#[cfg(test)]
+mod tests;

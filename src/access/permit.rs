@@ -1,0 +1,86 @@
+//! Who is looking, and the leave to read one page.
+
+use super::class::{ClassifiedPath, PageClass};
+use super::path::VaultPath;
+use super::policy;
+use crate::contract::scope::ScopeSet;
+use crate::resource_server::verify::VerifiedToken;
+
+/// A verified caller, with what it may see.
+///
+/// ```compile_fail,E0451
+/// # use brain_mcp::{access::permit::Viewer, contract::scope::ScopeSet};
+/// let forged = Viewer { subject: "owner".into(), client: "c".into(), scopes: ScopeSet::ALL };
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Viewer {
+    subject: Box<str>,
+    client: Box<str>,
+    scopes: ScopeSet,
+}
+
+impl Viewer {
+    /// The viewer behind a verified token.
+    #[must_use]
+    pub fn of(token: &VerifiedToken) -> Self {
+        Self {
+            subject: token.subject().into(),
+            client: token.client().into(),
+            scopes: token.scopes(),
+        }
+    }
+
+    /// The `sub` of the token.
+    #[must_use]
+    pub fn subject(&self) -> &str {
+        &self.subject
+    }
+
+    /// The OAuth client that asks.
+    #[must_use]
+    pub fn client(&self) -> &str {
+        &self.client
+    }
+
+    /// Whether pages of this class exist for this viewer.
+    #[must_use]
+    pub fn may_see(&self, class: PageClass) -> bool {
+        policy::any_opens(self.scopes, class)
+    }
+
+    /// Leave to read one page.
+    ///
+    /// # Errors
+    ///
+    /// [`Hidden`]: for this viewer the page does not exist.
+    pub fn permit_read(&self, page: ClassifiedPath) -> Result<ReadPermit, Hidden> {
+        if self.may_see(page.class()) { Ok(ReadPermit(page)) } else { Err(Hidden) }
+    }
+}
+
+/// Leave to read one page, once.
+///
+/// Neither `Clone` nor `Copy`, and made only by [`Viewer::permit_read`].
+///
+/// ```compile_fail,E0423
+/// # use brain_mcp::access::permit::ReadPermit;
+/// # let page = todo!();
+/// let forged = ReadPermit(page);
+/// ```
+#[derive(Debug)]
+#[must_use = "a permit that is not used opens nothing"]
+pub struct ReadPermit(ClassifiedPath);
+
+impl ReadPermit {
+    /// Spends the permit.
+    #[must_use]
+    pub fn into_path(self) -> VaultPath {
+        let ReadPermit(page) = self;
+        page.path().clone()
+    }
+}
+
+/// Absent or forbidden: one answer, so that nobody can tell which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no such page")]
+pub struct Hidden;

@@ -1,0 +1,2 @@
+//! The resource server: judges bearer tokens and guards `/mcp`.
+pub mod verify;
