@@ -3,7 +3,7 @@
 
 As a module:   with Server(access_token_seconds=3) as server: ... server.url, server.password ...
 As a command:  server.py [--access-token-seconds N] COMMAND...   runs COMMAND beside a server that it finds
-               in BRAIN_TEST_URL and whose owner's password is in BRAIN_TEST_PASSWORD.
+               in BRAIN_TEST_URL and whose owner's password is in BRAIN_TEST_PASSWORD; `node` is the installed one.
 
 BRAIN_MCP_BINARY names the binary; without it the debug build of this repository is used.
 """
@@ -139,7 +139,8 @@ def main():
             "BRAIN_TEST_PASSWORD": server.password,
             "BRAIN_TEST_NODE_MODULES": str(tools.NODE_MODULES),
         }
-        subprocess.run(arguments.command, env=environment, check=True)
+        command = [tools.node() if word == "node" else word for word in arguments.command]
+        subprocess.run(command, env=environment, check=True)
 
 
 if __name__ == "__main__":
