@@ -54,7 +54,10 @@ class BearerProxy:
             host, port = self.upstream.split(":")
             upstream_reader, upstream_writer = await asyncio.open_connection(host, int(port))
             upstream_writer.write(self.rewritten(head))
-            copies = {asyncio.ensure_future(copy(reader, upstream_writer)), asyncio.ensure_future(copy(upstream_reader, writer))}
+            copies = {
+                asyncio.ensure_future(copy(reader, upstream_writer)),
+                asyncio.ensure_future(copy(upstream_reader, writer)),
+            }
             _, unfinished = await asyncio.wait(copies, return_when=asyncio.FIRST_COMPLETED)
             for task in unfinished:
                 task.cancel()

@@ -34,13 +34,18 @@ class Browser:
         # Browsers treat loopback as a secure origin, Python's cookie jar does not.
         policy = http.cookiejar.DefaultCookiePolicy(secure_protocols=("http", "https"))
         cookies = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar(policy))
-        self.opener = urllib.request.build_opener(cookies, NoRedirect, urllib.request.ProxyHandler({}))
+        self.opener = urllib.request.build_opener(cookies, NoRedirect)
         self.referer = None
 
     def load(self, url, fields=None):
         """(status, location or None, body) of one request."""
         origin = "{0.scheme}://{0.netloc}".format(urllib.parse.urlsplit(url))
-        headers = {"Accept": "text/html", "Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+        headers = {
+            "Accept": "text/html",
+            "Sec-Fetch-Site": "none",
+            "Sec-Fetch-Mode": "navigate",
+            "Sec-Fetch-Dest": "document",
+        }
         if self.referer:
             headers["Referer"] = self.referer
             headers["Sec-Fetch-Site"] = "same-origin" if self.referer.startswith(origin + "/") else "cross-site"
@@ -75,7 +80,9 @@ def approve(authorization_url, password, *, refuse=False):
         # The refusing button stands only on the consent page; on the way there the other one is pressed.
         pressed = None
         for wish in dict.fromkeys((refuse, False)):
-            pressed = pressed or next(filter(None, (form.filled(password=password, refuse=wish) for form in page.forms)), None)
+            pressed = pressed or next(
+                filter(None, (form.filled(password=password, refuse=wish) for form in page.forms)), None
+            )
         if pressed is None:
             raise RuntimeError(f"{url.split('?')[0]} has no form to send: {page.text[:300]}")
         action, fields = pressed

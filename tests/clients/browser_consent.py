@@ -75,9 +75,10 @@ class Person:
             if control.type not in ("hidden", "submit") and not control.label
         ]
         check(f"{name}: every input has a label", not unlabelled, " ".join(unlabelled))
-        check(f"{name}: there is a language, a title and one heading", bool(
-            browser.all("html[lang]") and browser.all("title") and len(browser.all("h1")) == 1
-        ))
+        check(
+            f"{name}: there is a language, a title and one heading",
+            bool(browser.all("html[lang]") and browser.all("title") and len(browser.all("h1")) == 1),
+        )
         check(f"{name}: there is no script", "<script" not in source)
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         pictures = {}
@@ -153,7 +154,9 @@ def consent_as_offered(report, person, server, client):
     ticked = {scope for scope, box in person.boxes().items() if person.browser.is_ticked(box)}
     report.check("only wiki:read is ticked at first", ticked == {"wiki:read"}, " ".join(sorted(ticked)))
     policy = person.headers()["Content-Security-Policy"] or ""
-    report.check("the consent page has a policy without form-action", bool(policy) and "form-action" not in policy, policy)
+    report.check(
+        "the consent page has a policy without form-action", bool(policy) and "form-action" not in policy, policy
+    )
     report.check("the consent page cannot be framed", "frame-ancestors 'none'" in policy, policy)
     text = Page(person.browser.source).text
     host = urllib.parse.urlsplit(client.redirect_uri).netloc

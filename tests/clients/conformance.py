@@ -4,7 +4,6 @@
 conformance.py [--table]   --table prints the scenarios that do not apply, with the reasons, and ends
 """
 
-import pathlib
 import re
 import subprocess
 import sys
@@ -37,13 +36,29 @@ class Suite:
 
     def server_scenario(self, url, name, revision, folder):
         """(passed, output) of one scenario."""
-        arguments = ["server", "--url", url, "--scenario", name, "--spec-version", revision, "--output-dir", str(folder / "results")]
+        arguments = [
+            "server",
+            "--url",
+            url,
+            "--scenario",
+            name,
+            "--spec-version",
+            revision,
+            "--output-dir",
+            str(folder / "results"),
+        ]
         if name in scenarios.EXPECTED_FAILURES:
             baseline = folder / "expected-failures.yml"
-            baseline.write_text("server:\n" + "".join(f"  - {name}:{check}\n" for check in scenarios.EXPECTED_FAILURES[name]))
+            baseline.write_text(
+                "server:\n" + "".join(f"  - {name}:{check}\n" for check in scenarios.EXPECTED_FAILURES[name])
+            )
             arguments += ["--expected-failures", str(baseline)]
         ended = subprocess.run(
-            [*self.command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=DEADLINE_SECONDS
+            [*self.command, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=DEADLINE_SECONDS,
         )
         return ended.returncode == 0, ended.stdout
 
@@ -54,9 +69,19 @@ class Suite:
         """
         port = free_port()
         client = oauth.Client(server.mcp_url, f"http://127.0.0.1:{port}/callback", "conformance suite")
-        arguments = ["authorization", "--url", server.url, "--client-id", client.client_id, "--resource", server.mcp_url]
+        arguments = [
+            "authorization",
+            "--url",
+            server.url,
+            "--client-id",
+            client.client_id,
+            "--resource",
+            server.mcp_url,
+        ]
         arguments += ["--port", str(port), "--spec-version", revision]
-        with subprocess.Popen([*self.command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as running:
+        with subprocess.Popen(
+            [*self.command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        ) as running:
             output = ""
             for line in running.stdout:
                 output += line
@@ -109,7 +134,9 @@ def main():
                         result = suite.server_scenario(proxy.url, name, revision, server.folder)
                         check(report, f"{suite.title} {revision} {name}", result)
         authorization = preview.listed("--authorization")
-        report.check("the authorization scenarios are the known ones", set(authorization) == set(scenarios.AUTHORIZATION))
+        report.check(
+            "the authorization scenarios are the known ones", set(authorization) == set(scenarios.AUTHORIZATION)
+        )
         for revision in sorted({revision for revisions in authorization.values() for revision in revisions}):
             for name, result in preview.authorization(server, revision).items():
                 check(report, f"authorization {revision} {name}", result)

@@ -49,14 +49,21 @@ class Inspector:
 
     def run(self, *arguments):
         ended = subprocess.run(
-            [*self.arguments, *arguments], env=self.environment, capture_output=True, text=True, timeout=DEADLINE_SECONDS, stdin=subprocess.DEVNULL
+            [*self.arguments, *arguments],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE_SECONDS,
+            stdin=subprocess.DEVNULL,
         )
         expect(ended.returncode == 0, f"status {ended.returncode}: {ended.stderr[-2000:] or ended.stdout[-2000:]}")
         answer = json.loads(ended.stdout)
         return answer.get("result", answer)
 
     def call(self, name, arguments, *more):
-        result = self.run("--method=tools/call", f"--tool-name={name}", f"--tool-args-json={json.dumps(arguments)}", *more)
+        result = self.run(
+            "--method=tools/call", f"--tool-name={name}", f"--tool-args-json={json.dumps(arguments)}", *more
+        )
         expect(not result.get("isError"), f"{name} failed: {result.get('content')}")
         return result
 

@@ -89,7 +89,11 @@ def main():
         Bridge(server, protocol) as bridge,
     ):
         with report.step("discover, register, sign in, allow, connect"):
-            hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}}
+            hello = {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "tests", "version": "1"},
+            }
             expect(bridge.ask("initialize", hello)["protocolVersion"] == "2025-11-25", "another protocol revision")
             bridge.send("notifications/initialized", {})
         with report.step("tools/list has search and read_page"):

@@ -66,7 +66,8 @@ class Bench:
         self.pages = [
             str(page.relative_to(server.vault))
             for page in sorted(server.vault.rglob("*.md"))
-            if not page.name.endswith(".private.md") and not any(part.startswith(".") for part in page.relative_to(server.vault).parts)
+            if not page.name.endswith(".private.md")
+            and not any(part.startswith(".") for part in page.relative_to(server.vault).parts)
         ]
         self.words = sorted({word for page in self.pages for word in re.findall(r"\w{4,}", page)})
         self.token = oauth.Client(server.mcp_url).tokens(server.password)["access_token"]
@@ -102,7 +103,9 @@ class Bench:
             async with Connection(self.server.port) as connection:
                 while time.monotonic() < end:
                     body = client.token_request(grant_type="refresh_token", refresh_token=refresh_token)
-                    answer = await connection.send("/token", body, {"Content-Type": "application/x-www-form-urlencoded"})
+                    answer = await connection.send(
+                        "/token", body, {"Content-Type": "application/x-www-form-urlencoded"}
+                    )
                     refresh_token = json.loads(answer)["refresh_token"]
                     count += 1
 

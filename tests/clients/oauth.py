@@ -16,13 +16,12 @@ from browser import approve
 from report import expect
 
 REVISION = "2026-07-28"
-OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def fetch(url, body=None, headers=None):
     """(status, headers, body) of a GET, or of a POST when there is a body."""
     try:
-        answer = OPENER.open(urllib.request.Request(url, body, headers or {}), timeout=30)
+        answer = urllib.request.urlopen(urllib.request.Request(url, body, headers or {}), timeout=30)
     except urllib.error.HTTPError as refusal:
         answer = refusal
     with answer:

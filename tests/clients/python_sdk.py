@@ -77,10 +77,10 @@ async def connection(server, memory, mode):
             async with mcp.ClientSession(reading, writing) as session:
                 yield session, (await session.initialize()).protocolVersion
     else:
+        import httpx2
         from mcp.client.streamable_http import streamable_http_client
-        from mcp.shared._httpx_utils import create_mcp_http_client
 
-        async with create_mcp_http_client(auth=provider(server, memory)) as http:
+        async with httpx2.AsyncClient(auth=provider(server, memory), timeout=30) as http:
             transport = streamable_http_client(server.mcp_url, http_client=http)
             async with mcp.Client(transport, mode=mode) as client:
                 yield client, client.protocol_version

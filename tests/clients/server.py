@@ -71,7 +71,16 @@ class Server:
 
     def start(self):
         """Starts the process and waits until it answers; also used to start it again on the same data."""
-        arguments = [tools.BINARY, "serve", "--vault", self.vault, "--listen", f"127.0.0.1:{self.port}", "--data-dir", self.folder / "data"]
+        arguments = [
+            tools.BINARY,
+            "serve",
+            "--vault",
+            self.vault,
+            "--listen",
+            f"127.0.0.1:{self.port}",
+            "--data-dir",
+            self.folder / "data",
+        ]
         if self.access_token_seconds is not None:
             configuration = self.folder / "brain-mcp.toml"
             configuration.write_text(f"[limits]\naccess_token_seconds = {self.access_token_seconds}\n")
@@ -85,7 +94,11 @@ class Server:
         began = time.monotonic()
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [str(argument) for argument in arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment
+                [str(argument) for argument in arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=environment,
             )
         while not self.is_healthy():
             if self.process.poll() is not None:

@@ -14,7 +14,6 @@ from server import free_port
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # The key that WebDriver section 12 gives to element references.
 ENTER = "\ue007"
 PATIENCE_SECONDS = 20
-OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 ARGUMENTS = (
     "--headless=new",
     "--no-sandbox",  # Chromium as root has no sandbox.
@@ -37,7 +36,10 @@ class Chromium:
         port = free_port()
         self.base = f"http://127.0.0.1:{port}"
         self.driver = subprocess.Popen(
-            ["chromedriver", f"--port={port}"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            ["chromedriver", f"--port={port}"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         try:
             self.until("chromedriver is ready", lambda: self.request("GET", "/status")["ready"])
@@ -63,7 +65,7 @@ class Chromium:
         data = None if method != "POST" else json.dumps(body or {}).encode()
         request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
         try:
-            with OPENER.open(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=60) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as refusal:
             value = json.load(refusal)["value"]
@@ -144,7 +146,9 @@ class Chromium:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.devtools("Emulation.setEmulatedMedia", features=[scheme])
         width, height = (390, 844) if phone else (1100, 800)
-        self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2, mobile=phone)
+        self.devtools(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2, mobile=phone
+        )
 
     def is_wider_than_the_window(self):
         metrics = self.devtools("Page.getLayoutMetrics")
