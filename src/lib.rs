@@ -28,6 +28,7 @@
 //! - Nothing a client learns of is answered before it is durable.
 
 pub mod access;
+pub mod authorization_server;
 pub mod clock;
 pub mod contract;
 pub mod entropy;
