@@ -30,6 +30,7 @@
 pub mod access;
 pub mod authorization_server;
 pub mod clock;
+pub mod configuration;
 pub mod contract;
 pub mod entropy;
 pub mod resource_server;

@@ -5,3 +5,4 @@ pub mod authorization;
 pub mod client;
 pub mod pkce;
 pub mod redirect_uri;
+pub mod settings;
