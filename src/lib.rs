@@ -31,5 +31,6 @@ pub mod access;
 pub mod clock;
 pub mod contract;
 pub mod entropy;
+pub mod mcp;
 pub mod resource_server;
 pub mod vault;
