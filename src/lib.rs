@@ -33,5 +33,6 @@ pub mod clock;
 pub mod configuration;
 pub mod contract;
 pub mod entropy;
+pub mod mcp;
 pub mod resource_server;
 pub mod vault;
