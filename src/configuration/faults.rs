@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::raw::Given;
+use super::raw::{Given, Key};
 
 /// One thing that is wrong, with what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +47,12 @@ impl Faults {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Whether all that is missing is a vault: the first run of a newcomer.
+    #[must_use]
+    pub fn only_lack_a_vault(&self) -> bool {
+        matches!(&*self.0, [fault] if fault.key == Key::Vault.name() && fault.value.is_none())
     }
 
     /// The faults, in the order in which they were found.

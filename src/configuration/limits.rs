@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::faults::Faults;
 use super::file::unknown_limit;
 use super::raw::RawConfiguration;
-use crate::authorization_server::settings::Lifetimes;
+use crate::authorization_server::Lifetimes;
 
 /// One limit of `[limits]`, in whole seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,12 +82,12 @@ impl Limit {
             Self::Code => &mut lifetimes.code,
             Self::AccessToken => &mut lifetimes.access_token,
             Self::RefreshIdle => &mut lifetimes.refresh_idle,
-            Self::RefreshGrace => &mut lifetimes.refresh_grace,
+            Self::RefreshGrace => &mut lifetimes.grace,
             Self::Grant => &mut lifetimes.grant,
             Self::Pending => &mut lifetimes.pending,
             Self::Session => &mut lifetimes.session,
             Self::SessionIdle => &mut lifetimes.session_idle,
-            Self::FreshSignIn => &mut lifetimes.fresh_sign_in,
+            Self::FreshSignIn => &mut lifetimes.fresh_login,
         }
     }
 }

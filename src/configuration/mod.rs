@@ -19,7 +19,7 @@ use std::path::PathBuf;
 
 use url::Url;
 
-use crate::authorization_server::settings::Lifetimes;
+use crate::authorization_server::Lifetimes;
 use crate::contract::issuer::Issuer;
 use crate::contract::resource::ResourceUri;
 

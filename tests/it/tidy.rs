@@ -46,7 +46,10 @@ fn modules_only_look_where_they_may() {
             // Prose may point anywhere; only code makes an arrow.
             for line in code_lines(&text) {
                 assert!(!line.contains("super::super"), "{path}: write `crate::` instead");
-                assert!(!line.contains("crate::{"), "{path}: one `use` an item, so that arrows show");
+                assert!(
+                    !line.contains("crate::{"),
+                    "{path}: one `use` an item, so that arrows show"
+                );
                 for target in line.split("crate::").skip(1) {
                     let end = target.find(|c: char| !c.is_alphanumeric() && c != '_');
                     let target = &target[..end.unwrap_or(target.len())];
@@ -75,7 +78,10 @@ fn modules_do_not_name_what_is_another_parts_business() {
         for (path, text) in files_of(module) {
             for line in code_lines(&text) {
                 for word in *forbidden {
-                    assert!(!line.contains(word), "{path}: `{module}` may not name `{word}`: {line}");
+                    assert!(
+                        !line.contains(word),
+                        "{path}: `{module}` may not name `{word}`: {line}"
+                    );
                 }
             }
         }
@@ -97,7 +103,10 @@ fn every_file_says_what_it_is_for_and_has_one_idea() {
     for folder in ["src", "tests/it"] {
         for (path, text) in rust_files(Path::new(folder)) {
             let is_test = path.contains("/tests") || path.starts_with("tests/");
-            assert!(is_test || text.starts_with("//! "), "{path}: the first line says what it is for");
+            assert!(
+                is_test || text.starts_with("//! "),
+                "{path}: the first line says what it is for"
+            );
             let lines = text.lines().count();
             let most = if is_test { 2 * MOST_LINES } else { MOST_LINES };
             assert!(lines <= most, "{path} has {lines} lines");

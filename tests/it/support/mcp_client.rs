@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::Request;
 use serde_json::{Value, json};
 
-use super::test_app::{Reply, TestApp};
+use super::site::{Reply, Site};
 
 const REVISION: &str = "2026-07-28";
 
@@ -21,7 +21,7 @@ impl McpClient {
     }
 
     /// Sends a request; `name` is the tool, prompt or resource that it is about.
-    pub async fn request(&self, app: &TestApp, method: &str, name: &str, params: Value) -> Reply {
+    pub async fn request(&self, site: &Site, method: &str, name: &str, params: Value) -> Reply {
         let mut params = params;
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": REVISION,
@@ -38,18 +38,18 @@ impl McpClient {
         if !name.is_empty() {
             request = request.header("mcp-name", name);
         }
-        app.send(request.body(Body::from(body.to_string())).expect("a request")).await
+        site.send(request.body(Body::from(body.to_string())).expect("a request")).await
     }
 
     /// Calls a tool; the whole answer.
-    pub async fn tool(&self, app: &TestApp, name: &str, arguments: Value) -> Reply {
+    pub async fn tool(&self, site: &Site, name: &str, arguments: Value) -> Reply {
         let params = json!({ "name": name, "arguments": arguments });
-        self.request(app, "tools/call", name, params).await
+        self.request(site, "tools/call", name, params).await
     }
 
     /// The text of a page, or the words of the refusal.
-    pub async fn read_page(&self, app: &TestApp, path: &str) -> Result<String, String> {
-        let reply = self.tool(app, "read_page", json!({ "path": path })).await;
+    pub async fn read_page(&self, site: &Site, path: &str) -> Result<String, String> {
+        let reply = self.tool(site, "read_page", json!({ "path": path })).await;
         assert_eq!(reply.status, 200, "{}", reply.body);
         let result = &reply.json()["result"];
         if result["isError"] == true {
@@ -59,8 +59,8 @@ impl McpClient {
     }
 
     /// The paths that a search finds, in order.
-    pub async fn search(&self, app: &TestApp, query: &str) -> Vec<String> {
-        let reply = self.tool(app, "search", json!({ "query": query, "limit": 50 })).await;
+    pub async fn search(&self, site: &Site, query: &str) -> Vec<String> {
+        let reply = self.tool(site, "search", json!({ "query": query, "limit": 50 })).await;
         assert_eq!(reply.status, 200, "{}", reply.body);
         let json = reply.json();
         let hits = json["result"]["structuredContent"]["results"].as_array().expect("hits");

@@ -60,7 +60,10 @@ impl VaultBuilder {
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .envs(["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"].map(|name| (name, "test")))
-            .envs(["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"].map(|name| (name, "test@example.invalid")))
+            .envs(
+                ["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"]
+                    .map(|name| (name, "test@example.invalid")),
+            )
             .status()
             .expect("git runs");
         assert!(status.success(), "git {arguments:?}");
