@@ -37,5 +37,6 @@ pub mod contract;
 pub mod entropy;
 pub mod mcp;
 pub mod resource_server;
+pub mod search;
 pub mod telemetry;
 pub mod vault;
