@@ -1,6 +1,7 @@
 //! What the pages keep in memory between two requests of a browser.
 
-use crate::authorization_server::password::{HashingCost, PasswordHasher};
+use crate::authorization_server::Settings;
+use crate::authorization_server::password::PasswordHasher;
 use crate::authorization_server::pending::PendingAuthorizations;
 use crate::authorization_server::setup::SetupSecret;
 use crate::authorization_server::sign_in::SignInThrottle;
@@ -17,10 +18,11 @@ pub(super) struct Browsing {
 }
 
 impl Browsing {
-    pub(super) fn new(clock: &Clock, entropy: &Entropy, cost: HashingCost) -> Self {
+    pub(super) fn new(settings: &Settings, clock: &Clock, entropy: &Entropy) -> Self {
+        let pending_lifetime = settings.lifetimes.pending;
         Self {
-            pending: PendingAuthorizations::new(clock.clone(), entropy.clone()),
-            passwords: PasswordHasher::new(cost, entropy.clone()),
+            pending: PendingAuthorizations::new(pending_lifetime, clock.clone(), entropy.clone()),
+            passwords: PasswordHasher::new(settings.hashing_cost, entropy.clone()),
             throttle: SignInThrottle::new(clock.clone()),
             setup: SetupSecret::default(),
         }

@@ -53,6 +53,11 @@ impl Parameters {
         Ok(first.filter(|value| !value.is_empty()))
     }
 
+    /// The pairs again as text for a URL.
+    pub(super) fn encoded(&self) -> String {
+        form_urlencoded::Serializer::new(String::new()).extend_pairs(&self.0).finish()
+    }
+
     /// All values of a parameter that may be repeated, without the empty ones.
     pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.0

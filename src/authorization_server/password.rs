@@ -107,6 +107,18 @@ impl NewPassword {
     /// The longest, in characters.
     pub const MAX_CHARACTERS: usize = 1024;
 
+    /// Takes a password that was typed twice.
+    ///
+    /// # Errors
+    ///
+    /// [`UnfitPassword`].
+    pub(super) fn typed_twice(first: &str, second: &str) -> Result<Self, UnfitPassword> {
+        if first != second {
+            return Err(UnfitPassword::Unequal);
+        }
+        Self::check(Password::typed(first))
+    }
+
     /// Judges a password by its length.
     ///
     /// # Errors
@@ -202,6 +214,3 @@ fn derive(
     )?;
     Ok(digest)
 }
-
-#[cfg(test)]
-mod tests;

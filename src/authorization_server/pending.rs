@@ -24,8 +24,6 @@ use crate::authorization_server::session::SessionKey;
 use crate::clock::{Clock, UnixTime};
 use crate::entropy::Entropy;
 
-/// How long the owner may take (design section 9).
-const LIFETIME: Duration = Duration::from_secs(10 * 60);
 /// How many may wait at once, in all and for one browser (checklist #34).
 const MAX_WAITING: usize = 500;
 const MAX_FOR_ONE_BROWSER: usize = 20;
@@ -35,6 +33,7 @@ const MAX_RENDERINGS: usize = 16;
 /// The waiting authorizations. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct PendingAuthorizations {
+    lifetime: Duration,
     clock: Clock,
     entropy: Entropy,
     waiting: Arc<Mutex<HashMap<Digest, Waiting>>>,
@@ -105,16 +104,21 @@ pub(super) enum Owner {
 }
 
 impl PendingAuthorizations {
-    pub(super) fn new(clock: Clock, entropy: Entropy) -> Self {
-        Self { clock, entropy, waiting: Arc::default() }
+    pub(super) fn new(lifetime: Duration, clock: Clock, entropy: Entropy) -> Self {
+        Self { lifetime, clock, entropy, waiting: Arc::default() }
     }
 
     /// Lets an authorization wait, and returns the name under which it does.
-    pub(super) fn add(&self, judgement: Judgement, browser: SessionKey, owner: Owner) -> PendingName {
+    pub(super) fn add(
+        &self,
+        judgement: Judgement,
+        browser: SessionKey,
+        owner: Owner,
+    ) -> PendingName {
         let name = PendingName(self.entropy.secret());
-        let since = self.clock.now();
+        let (since, lifetime) = (self.clock.now(), self.lifetime);
         let mut waiting = self.lock();
-        waiting.retain(|_, entry| since.since(entry.since) < LIFETIME);
+        waiting.retain(|_, entry| since.since(entry.since) < lifetime);
         let own = waiting.values().filter(|entry| entry.browser == browser).count();
         if own >= MAX_FOR_ONE_BROWSER {
             evict_oldest(&mut waiting, |entry| entry.browser == browser);
@@ -125,8 +129,7 @@ impl PendingAuthorizations {
         if waiting.len() >= MAX_WAITING {
             evict_oldest(&mut waiting, |_| true);
         }
-        let entry =
-            Waiting { judgement, browser, has_owner: owner, since, renderings: Vec::new() };
+        let entry = Waiting { judgement, browser, has_owner: owner, since, renderings: Vec::new() };
         waiting.insert(digest(&name.0), entry);
         name
     }
@@ -163,10 +166,9 @@ impl PendingAuthorizations {
         browser: SessionKey,
         form_token: &str,
     ) -> Result<AuthorizationRequest, NotTaken> {
-        let now = self.clock.now();
         let mut waiting = self.lock();
         let key = digest(&name.0);
-        let entry = waiting.get(&key).filter(|entry| entry.is_for(browser, now));
+        let entry = waiting.get(&key).filter(|entry| self.is_for(entry, browser));
         let entry = entry.ok_or(NotTaken::Gone)?;
         // Compared by digest, so the time it takes says nothing of the token.
         if !entry.renderings.contains(&digest(form_token)) {
@@ -181,10 +183,9 @@ impl PendingAuthorizations {
 
     /// Takes what is only to be sent back.
     pub(super) fn take_refusal(&self, name: &PendingName, browser: SessionKey) -> Option<Refusal> {
-        let now = self.clock.now();
         let mut waiting = self.lock();
         let key = digest(&name.0);
-        let entry = waiting.get(&key).filter(|entry| entry.is_for(browser, now))?;
+        let entry = waiting.get(&key).filter(|entry| self.is_for(entry, browser))?;
         entry.judgement.as_ref().err()?;
         waiting.remove(&key)?.judgement.err()
     }
@@ -205,20 +206,17 @@ impl PendingAuthorizations {
         browser: SessionKey,
         act: impl FnOnce(&mut Waiting) -> T,
     ) -> Option<T> {
-        let now = self.clock.now();
         let mut waiting = self.lock();
         let entry = waiting.get_mut(&digest(&name.0))?;
-        entry.is_for(browser, now).then(|| act(entry))
+        self.is_for(entry, browser).then(|| act(entry))
+    }
+
+    fn is_for(&self, entry: &Waiting, browser: SessionKey) -> bool {
+        entry.browser == browser && self.clock.now().since(entry.since) < self.lifetime
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Digest, Waiting>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Waiting {
-    fn is_for(&self, browser: SessionKey, now: UnixTime) -> bool {
-        self.browser == browser && now.since(self.since) < LIFETIME
     }
 }
 
@@ -233,6 +231,3 @@ fn evict_oldest(waiting: &mut HashMap<Digest, Waiting>, among: impl Fn(&Waiting)
 fn digest(secret: &str) -> Digest {
     Sha256::digest(secret).into()
 }
-
-#[cfg(test)]
-mod tests;

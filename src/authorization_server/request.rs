@@ -98,6 +98,11 @@ impl AuthorizeQuery {
         Ok(Self(Parameters::parse(encoded)?))
     }
 
+    /// The same request as a query.
+    pub(super) fn encoded(&self) -> String {
+        self.0.encoded()
+    }
+
     /// The client that the request claims to be from.
     ///
     /// # Errors

@@ -15,21 +15,16 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-use crate::authorization_server::AuthorizationServer;
-use crate::authorization_server::pages::PageError;
+use crate::authorization_server::page_error::PageError;
 use crate::authorization_server::pending::{Owner, PendingName};
 use crate::authorization_server::sign_in::SignedIn;
 use crate::authorization_server::store::StoreError;
 use crate::authorization_server::store::sessions::StoredSession;
+use crate::authorization_server::{AuthorizationServer, Lifetimes};
 use crate::clock::UnixTime;
 use crate::contract::issuer::Issuer;
 use crate::entropy::Entropy;
 
-/// How long a session lasts, and how long it may rest (design section 9).
-const LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
-const IDLE: Duration = Duration::from_secs(60 * 60);
-/// How recent a sign-in must be for consent (design section 9).
-const FRESH: Duration = Duration::from_secs(10 * 60);
 /// Resting is measured to the minute, which saves a write for nearly every request.
 const SEEN_STEP: Duration = Duration::from_secs(60);
 
@@ -135,13 +130,15 @@ impl Visitor {
     /// [`PageError::ForeignForm`].
     pub(super) fn check_form_token(&self, presented: Option<&str>) -> Result<(), PageError> {
         let expected = self.cookie.form_token();
-        let fits = presented.is_some_and(|token| token.as_bytes().ct_eq(expected.as_bytes()).into());
+        let fits =
+            presented.is_some_and(|token| token.as_bytes().ct_eq(expected.as_bytes()).into());
         if fits { Ok(()) } else { Err(PageError::ForeignForm) }
     }
 
     /// The user, if the password was typed recently enough for consent.
-    fn fresh_owner(self, now: UnixTime) -> Option<FreshOwner> {
-        let session = self.session.filter(|session| now.since(session.signed_in_at) <= FRESH)?;
+    fn fresh_owner(self, server: &AuthorizationServer) -> Option<FreshOwner> {
+        let (now, longest) = (server.clock().now(), server.settings().lifetimes.fresh_login);
+        let session = self.session.filter(|session| now.since(session.signed_in_at) <= longest)?;
         Some(FreshOwner { name: session.user, cookie: self.cookie })
     }
 }
@@ -168,10 +165,10 @@ impl AuthorizationServer {
     ) -> Result<BrowserCookie, StoreError> {
         let cookie = BrowserCookie::new(self.entropy());
         let (old, new) = (visitor.cookie.key(), cookie.key());
-        let now = self.clock().now();
+        let (now, lifetimes) = (self.clock().now(), self.settings().lifetimes);
         let session = StoredSession { user: user.into_name(), signed_in_at: now, seen_at: now };
         let change = self.store().change(move |store| {
-            store.sweep_sessions(|session| is_over(session, now))?;
+            store.sweep_sessions(|session| is_over(session, &lifetimes, now))?;
             store.remove_session(old)?;
             store.put_session(new, &session)
         });
@@ -191,19 +188,17 @@ impl AuthorizationServer {
     }
 
     async fn visitor(&self, headers: &HeaderMap) -> Result<Visitor, StoreError> {
-        let Some(cookie) = BrowserCookie::from_headers(headers, self.issuer()) else {
+        let Some(cookie) = BrowserCookie::from_headers(headers, &self.settings().issuer) else {
             let cookie = BrowserCookie::new(self.entropy());
             return Ok(Visitor { cookie, is_new: true, session: None });
         };
-        let (key, now) = (cookie.key(), self.clock().now());
-        let session = self.store().read(move |store| {
-            let session = store.session(key)?.filter(|session| !is_over(session, now));
-            if session.as_ref().is_some_and(|session| now.since(session.seen_at) >= SEEN_STEP) {
-                store.touch_session(key, now)?;
-            }
-            Ok(session)
-        });
-        Ok(Visitor { session: session.await?, cookie, is_new: false })
+        let (key, now, lifetimes) = (cookie.key(), self.clock().now(), self.settings().lifetimes);
+        let session = self.store().read(move |store| store.session(key)).await?;
+        let session = session.filter(|session| !is_over(session, &lifetimes, now));
+        if session.as_ref().is_some_and(|session| now.since(session.seen_at) >= SEEN_STEP) {
+            self.store().change(move |store| store.touch_session(key, now)).await?;
+        }
+        Ok(Visitor { session, cookie, is_new: false })
     }
 }
 
@@ -227,7 +222,7 @@ impl FromRequestParts<AuthorizationServer> for FreshOwner {
     ) -> Result<Self, Response> {
         let visitor = server.visitor(&parts.headers).await;
         let visitor = visitor.map_err(|error| PageError::from(error).into_response())?;
-        visitor.fresh_owner(server.clock().now()).ok_or_else(|| {
+        visitor.fresh_owner(server).ok_or_else(|| {
             let way_back = PendingName::in_query(parts.uri.query());
             let sign_in = way_back.map_or("/login".to_owned(), |name| name.at("/login"));
             Redirect::to(&sign_in).into_response()
@@ -257,7 +252,7 @@ impl FromRequestParts<AuthorizationServer> for OwnPage {
             // Some browsers and privacy settings hide the origin even from ourselves; then
             // the browser's own word for it must be there (oauth-clients B29).
             (Some("null"), site) => site == Some("same-origin"),
-            (Some(origin), _) => origin == server.issuer().as_str(),
+            (Some(origin), _) => origin == server.settings().issuer.as_str(),
             // Not a browser, or an old one: the form token decides.
             (None, _) => true,
         };
@@ -265,8 +260,9 @@ impl FromRequestParts<AuthorizationServer> for OwnPage {
     }
 }
 
-fn is_over(session: &StoredSession, now: UnixTime) -> bool {
-    now.since(session.signed_in_at) >= LIFETIME || now.since(session.seen_at) >= IDLE
+fn is_over(session: &StoredSession, lifetimes: &Lifetimes, now: UnixTime) -> bool {
+    now.since(session.signed_in_at) >= lifetimes.session
+        || now.since(session.seen_at) >= lifetimes.session_idle
 }
 
 fn is_https(issuer: &Issuer) -> bool {
@@ -278,6 +274,3 @@ fn is_https(issuer: &Issuer) -> bool {
 fn cookie_name(issuer: &Issuer) -> &'static str {
     if is_https(issuer) { "__Host-brain-session" } else { "brain-session" }
 }
-
-#[cfg(test)]
-mod tests;

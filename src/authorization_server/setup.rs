@@ -68,7 +68,7 @@ impl AuthorizationServer {
         }
         let secret = self.entropy().secret();
         self.browsing().setup.open(&secret);
-        Ok(FirstRun::OpenThisLink(format!("{}/setup?token={secret}", self.issuer())))
+        Ok(FirstRun::OpenThisLink(format!("{}/setup?token={secret}", self.settings().issuer)))
     }
 
     /// Whether this is the secret of the link.
@@ -97,9 +97,10 @@ impl AuthorizationServer {
     }
 
     async fn make_owner(&self, password: NewPassword) -> Result<SignedIn, SetupError> {
-        let password = self.browsing().passwords.hash(password).await.map_err(|error| match error {
-            NotVerified::Wrong | NotVerified::Busy => SetupError::Busy,
-        })?;
+        let password =
+            self.browsing().passwords.hash(password).await.map_err(|error| match error {
+                NotVerified::Wrong | NotVerified::Busy => SetupError::Busy,
+            })?;
         let user = User { name: OWNER.to_owned(), password, created_at: self.clock().now() };
         // Of two browsers with the same link, the one that comes second finds it used.
         let made = self.store().change(move |store| store.add_user(&user)).await?;

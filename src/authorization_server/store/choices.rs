@@ -35,7 +35,7 @@ fn hash_part(hash: Sha256, part: &&str) -> Sha256 {
 impl Store {
     /// What was ticked last time.
     pub(crate) fn last_choice(&self, key: ChoiceKey) -> Result<Option<ScopeSet>, StoreError> {
-        self.trees().choices.get(key.0)?.map(|bytes| decode(&bytes)).transpose()
+        self.0.trees.choices.get(key.0)?.map(|bytes| decode(&bytes)).transpose()
     }
 
     /// Remembers what was ticked.
@@ -44,7 +44,7 @@ impl Store {
         key: ChoiceKey,
         scopes: ScopeSet,
     ) -> Result<(), StoreError> {
-        self.trees().choices.insert(key.0, encode(&scopes)?)?;
+        self.0.trees.choices.insert(key.0, encode(&scopes)?)?;
         Ok(())
     }
 }

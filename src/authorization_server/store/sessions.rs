@@ -20,7 +20,7 @@ pub(crate) struct StoredSession {
 impl Store {
     /// The session of that cookie, alive or not.
     pub(crate) fn session(&self, key: SessionKey) -> Result<Option<StoredSession>, StoreError> {
-        self.trees().sessions.get(key.as_bytes())?.map(|bytes| decode(&bytes)).transpose()
+        self.0.trees.sessions.get(key.as_bytes())?.map(|bytes| decode(&bytes)).transpose()
     }
 
     /// Keeps a session.
@@ -29,7 +29,7 @@ impl Store {
         key: SessionKey,
         session: &StoredSession,
     ) -> Result<(), StoreError> {
-        self.trees().sessions.insert(key.as_bytes(), encode(session)?)?;
+        self.0.trees.sessions.insert(key.as_bytes(), encode(session)?)?;
         Ok(())
     }
 
@@ -40,7 +40,7 @@ impl Store {
         key: SessionKey,
         seen_at: UnixTime,
     ) -> Result<(), StoreError> {
-        let sessions = &self.trees().sessions;
+        let sessions = &self.0.trees.sessions;
         let Some(bytes) = sessions.get(key.as_bytes())? else { return Ok(()) };
         let session = StoredSession { seen_at, ..decode(&bytes)? };
         let record = encode(&session)?;
@@ -51,7 +51,7 @@ impl Store {
 
     /// Ends a session.
     pub(crate) fn remove_session(&self, key: SessionKey) -> Result<(), StoreError> {
-        self.trees().sessions.remove(key.as_bytes())?;
+        self.0.trees.sessions.remove(key.as_bytes())?;
         Ok(())
     }
 
@@ -60,10 +60,10 @@ impl Store {
         &self,
         is_over: impl Fn(&StoredSession) -> bool,
     ) -> Result<(), StoreError> {
-        for entry in &self.trees().sessions {
+        for entry in &self.0.trees.sessions {
             let (key, bytes) = entry?;
             if is_over(&decode(&bytes)?) {
-                self.trees().sessions.remove(key)?;
+                self.0.trees.sessions.remove(key)?;
             }
         }
         Ok(())

@@ -25,19 +25,19 @@ pub(crate) struct UserExists;
 impl Store {
     /// The user of that name.
     pub(crate) fn user(&self, name: &str) -> Result<Option<User>, StoreError> {
-        self.trees().users.get(name)?.map(|bytes| decode(&bytes)).transpose()
+        self.0.trees.users.get(name)?.map(|bytes| decode(&bytes)).transpose()
     }
 
     /// How many users there are.
     pub(crate) fn user_count(&self) -> usize {
-        self.trees().users.len()
+        self.0.trees.users.len()
     }
 
     /// Makes a user, unless there is one of that name. Of two at once, one wins.
     pub(crate) fn add_user(&self, user: &User) -> Result<Result<(), UserExists>, StoreError> {
         let record = encode(user)?;
         let outcome =
-            self.trees().users.compare_and_swap(&user.name, None::<&[u8]>, Some(record))?;
+            self.0.trees.users.compare_and_swap(&user.name, None::<&[u8]>, Some(record))?;
         Ok(outcome.map_err(|_| UserExists))
     }
 }
