@@ -3,6 +3,8 @@
 //! The states are types, and each transition consumes the one before: no endpoint
 //! can issue a code for a request that nobody was shown.
 
+use std::time::Duration;
+
 use super::client::RegisteredClient;
 use super::pkce::CodeChallenge;
 use super::redirect_uri::RedirectUri;
@@ -56,6 +58,95 @@ pub struct ApprovedAuthorization {
     request: AuthorizationRequest,
     subject: String,
     approval: Approval,
+}
+
+/// How long a grant lasts, as the consent page offers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GrantSpan {
+    Day,
+    Month,
+    HalfYear,
+}
+
+/// How long `wiki:people` stays in a grant, as the consent page offers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PeopleSpan {
+    Hour,
+    EightHours,
+    Day,
+}
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+impl GrantSpan {
+    /// From short to long; the last is offered first.
+    pub(super) const ALL: [Self; 3] = [Self::Day, Self::Month, Self::HalfYear];
+
+    /// Its value in the form.
+    pub(super) const fn value(self) -> &'static str {
+        match self {
+            Self::Day => "1d",
+            Self::Month => "30d",
+            Self::HalfYear => "180d",
+        }
+    }
+
+    /// What the owner reads.
+    pub(super) const fn text(self) -> &'static str {
+        match self {
+            Self::Day => "1 day",
+            Self::Month => "30 days",
+            Self::HalfYear => "180 days",
+        }
+    }
+
+    pub(super) fn duration(self) -> Duration {
+        match self {
+            Self::Day => DAY,
+            Self::Month => 30 * DAY,
+            Self::HalfYear => 180 * DAY,
+        }
+    }
+
+    pub(super) fn parse(value: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|span| span.value() == value)
+    }
+}
+
+impl PeopleSpan {
+    /// From short to long; the first is offered first.
+    pub(super) const ALL: [Self; 3] = [Self::Hour, Self::EightHours, Self::Day];
+
+    /// Its value in the form.
+    pub(super) const fn value(self) -> &'static str {
+        match self {
+            Self::Hour => "1h",
+            Self::EightHours => "8h",
+            Self::Day => "1d",
+        }
+    }
+
+    /// What the owner reads.
+    pub(super) const fn text(self) -> &'static str {
+        match self {
+            Self::Hour => "1 hour",
+            Self::EightHours => "8 hours",
+            Self::Day => "1 day",
+        }
+    }
+
+    pub(super) fn duration(self) -> Duration {
+        match self {
+            Self::Hour => HOUR,
+            Self::EightHours => 8 * HOUR,
+            Self::Day => DAY,
+        }
+    }
+
+    pub(super) fn parse(value: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|span| span.value() == value)
+    }
 }
 
 impl AuthorizationRequest {

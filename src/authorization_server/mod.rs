@@ -2,13 +2,23 @@
 //! of pages.
 
 pub mod authorization;
+mod browsing;
 pub mod client;
 mod code;
 mod endpoints;
 pub mod grant;
+mod page_error;
+mod pages;
+mod parameters;
+pub mod password;
+mod pending;
 pub mod pkce;
 pub mod redirect_uri;
+mod request;
+mod session;
 mod settings;
+pub mod setup;
+mod sign_in;
 mod store;
 
 use std::sync::Arc;
@@ -16,6 +26,7 @@ use std::sync::Arc;
 use axum::Router;
 
 use self::authorization::ApprovedAuthorization;
+use self::browsing::Browsing;
 use self::client::{ClientId, RegisteredClient};
 use self::code::{CodeDigest, IssuedCode};
 pub use self::settings::{Lifetimes, Settings};
@@ -33,6 +44,7 @@ struct Inner {
     clock: Clock,
     entropy: Entropy,
     store: Store,
+    browsing: Browsing,
 }
 
 impl AuthorizationServer {
@@ -47,7 +59,8 @@ impl AuthorizationServer {
             return Err(OpenError::IssuerNotAnOrigin(settings.issuer.to_string()));
         }
         let store = Store::open(&settings.data_dir)?;
-        Ok(Self(Arc::new(Inner { settings, clock, entropy, store })))
+        let browsing = Browsing::new(&settings, &clock, &entropy);
+        Ok(Self(Arc::new(Inner { settings, clock, entropy, store, browsing })))
     }
 
     /// Everything that the server answers, pages and endpoints.
@@ -106,5 +119,9 @@ impl AuthorizationServer {
 
     pub(crate) fn store(&self) -> &Store {
         &self.0.store
+    }
+
+    fn browsing(&self) -> &Browsing {
+        &self.0.browsing
     }
 }

@@ -179,6 +179,16 @@ impl RedirectUri {
     }
 }
 
+/// For the log.
+impl fmt::Display for RedirectTarget {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Website(authority) | Self::ThisComputer(authority) => authority.fmt(formatter),
+            Self::App(scheme) => write!(formatter, "{scheme}:"),
+        }
+    }
+}
+
 impl fmt::Display for RedirectUri {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(formatter)

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::grant::RefreshPolicy;
+use super::password::HashingCost;
 use super::store::clients::ClientPolicy;
 use crate::contract::issuer::Issuer;
 use crate::contract::resource::ResourceUri;
@@ -19,6 +20,8 @@ pub struct Settings {
     pub data_dir: PathBuf,
     /// How long things last.
     pub lifetimes: Lifetimes,
+    /// What hashing a password costs.
+    pub hashing_cost: HashingCost,
     /// The most clients that may be registered at a time.
     pub client_limit: usize,
 }
@@ -62,7 +65,14 @@ impl Settings {
     /// Settings with the defaults for everything that has one.
     #[must_use]
     pub fn new(issuer: Issuer, resource: ResourceUri, data_dir: PathBuf) -> Self {
-        Self { issuer, resource, data_dir, lifetimes: Lifetimes::default(), client_limit: 1000 }
+        Self {
+            issuer,
+            resource,
+            data_dir,
+            lifetimes: Lifetimes::default(),
+            hashing_cost: HashingCost::STRONG,
+            client_limit: 1000,
+        }
     }
 
     pub(super) const fn refresh_policy(&self) -> RefreshPolicy {

@@ -14,12 +14,15 @@
 //!   collected;
 //! - codes, tokens and secrets come in as digests.
 
+pub(crate) mod choices;
 pub(crate) mod clients;
 pub(crate) mod codes;
 mod durability;
 pub(crate) mod grants;
 mod opening;
 mod record;
+pub(crate) mod sessions;
+pub(crate) mod users;
 
 use std::fs::File;
 use std::io;
@@ -48,6 +51,9 @@ struct Trees {
     client_digests: sled::Tree,
     codes: sled::Tree,
     grants: sled::Tree,
+    users: sled::Tree,
+    sessions: sled::Tree,
+    choices: sled::Tree,
 }
 
 /// The store could not do what it was asked to. Never the client's fault.

@@ -49,6 +49,9 @@ impl Store {
             client_digests: tree("client_digests")?,
             codes: tree("codes")?,
             grants: tree("grants")?,
+            users: tree("users")?,
+            sessions: tree("sessions")?,
+            choices: tree("choices")?,
         };
         let live_grants = LiveGrants::load(&trees.grants)?;
         Ok(Self(Arc::new(Inner { trees, live_grants, durability, _lock: lock })))
