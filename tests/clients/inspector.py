@@ -3,7 +3,6 @@
 
 inspector.py [ERA]   ERA: legacy (its default), auto or modern
 Each call is a process of its own; between them the Inspector keeps the tokens in a file.
-BRAIN_TEST_NODE and BRAIN_TEST_NODE_MODULES say where node (22 or newer) and the packages are.
 """
 
 import json
@@ -14,6 +13,7 @@ import sys
 import time
 
 import oauth
+import tools
 from report import Report, expect
 from server import Server
 
@@ -26,8 +26,8 @@ class Inspector:
     def __init__(self, server, era):
         script = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
         self.arguments = [
-            os.environ["BRAIN_TEST_NODE"],
-            str(pathlib.Path(os.environ["BRAIN_TEST_NODE_MODULES"]) / script),
+            tools.node(),
+            str(tools.NODE_MODULES / script),
             "--cli",
             "--transport=http",
             f"--server-url={server.mcp_url}",
@@ -66,8 +66,8 @@ def main():
     with Report(f"MCP Inspector, {era}") as report, Server(access_token_seconds=ACCESS_TOKEN_SECONDS) as server:
         inspector = Inspector(server, era)
         with report.step("discover, register, sign in, allow, tools/list; the schemas are portable"):
-            tools = {tool["name"] for tool in inspector.run("--method=tools/list", "--strict")["tools"]}
-            expect({"search", "read_page"} <= tools, f"{tools}")
+            names = {tool["name"] for tool in inspector.run("--method=tools/list", "--strict")["tools"]}
+            expect({"search", "read_page"} <= names, f"{names}")
         # From here on a browser is not allowed: what is kept must do.
         with report.step("search finds a page"):
             path = oauth.found_paths(inspector.call("search", {"query": "sourdough"}, "--stored-auth-only"))[0]

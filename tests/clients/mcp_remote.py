@@ -2,7 +2,6 @@
 """mcp-remote, the bridge for clients that speak only stdio, unchanged: authorization, tools, refresh.
 
 mcp_remote.py [PROTOCOL]   PROTOCOL: legacy (its default) or auto
-BRAIN_TEST_NODE and BRAIN_TEST_NODE_MODULES say where node and the packages are.
 """
 
 import json
@@ -14,6 +13,7 @@ import threading
 import time
 
 import oauth
+import tools
 from report import Report, expect
 from server import Server
 
@@ -26,8 +26,8 @@ class Bridge:
     """The running bridge; one JSON-RPC message a line in both directions."""
 
     def __init__(self, server, protocol):
-        script = pathlib.Path(os.environ["BRAIN_TEST_NODE_MODULES"]) / "mcp-remote/dist/proxy.js"
-        arguments = [os.environ["BRAIN_TEST_NODE"], str(script), server.mcp_url, "--transport", "http-only", "--protocol", protocol]
+        script = tools.NODE_MODULES / "mcp-remote/dist/proxy.js"
+        arguments = [tools.node(), str(script), server.mcp_url, "--transport", "http-only", "--protocol", protocol]
         self.folder = server.folder / "mcp-remote"
         self.log = (server.folder / "mcp-remote.log").open("w+")
         environment = {
@@ -93,8 +93,8 @@ def main():
             expect(bridge.ask("initialize", hello)["protocolVersion"] == "2025-11-25", "another protocol revision")
             bridge.send("notifications/initialized", {})
         with report.step("tools/list has search and read_page"):
-            tools = {tool["name"] for tool in bridge.ask("tools/list", {})["tools"]}
-            expect({"search", "read_page"} <= tools, f"{tools}")
+            names = {tool["name"] for tool in bridge.ask("tools/list", {})["tools"]}
+            expect({"search", "read_page"} <= names, f"{names}")
         with report.step("search finds a page"):
             path = oauth.found_paths(bridge.call("search", {"query": "sourdough"}))[0]
         with report.step(f"read_page {path}"):

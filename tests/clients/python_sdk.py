@@ -102,8 +102,8 @@ async def converse(report, server, mode):
         wanted = {"legacy": "2025-11-25", "auto": "2026-07-28"}.get(mode, mode)
         report.check(f"the protocol revision is {wanted}", revision == wanted, revision)
         with report.step("tools/list has search and read_page"):
-            tools = {tool.name for tool in (await client.list_tools()).tools}
-            expect({"search", "read_page"} <= tools, f"{tools}")
+            names = {tool.name for tool in (await client.list_tools()).tools}
+            expect({"search", "read_page"} <= names, f"{names}")
         with report.step("search finds a page"):
             path = oauth.found_paths(await call(client, "search", {"query": "sourdough"}))[0]
         with report.step(f"read_page {path}"):

@@ -23,15 +23,10 @@ import time
 import urllib.error
 import urllib.request
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SAMPLE_VAULT = ROOT / "tests/fixtures/sample-vault"
+import tools
+
 START_SECONDS = 60
 STOP_SECONDS = 15
-
-
-def binary():
-    target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    return pathlib.Path(os.environ.get("BRAIN_MCP_BINARY", target / "debug/brain-mcp"))
 
 
 def free_port():
@@ -51,7 +46,7 @@ def lay_vault(source, destination):
 class Server:
     """A running server. Its log is printed when the `with` block is left by an exception."""
 
-    def __init__(self, *, access_token_seconds=None, with_password=True, vault=SAMPLE_VAULT):
+    def __init__(self, *, access_token_seconds=None, with_password=True, vault=tools.SAMPLE_VAULT):
         self.access_token_seconds = access_token_seconds
         self.with_password = with_password
         self.vault_source = vault
@@ -74,7 +69,7 @@ class Server:
 
     def start(self):
         """Starts the process and waits until it answers; also used to start it again on the same data."""
-        arguments = [binary(), "serve", "--vault", self.vault, "--listen", f"127.0.0.1:{self.port}", "--data-dir", self.folder / "data"]
+        arguments = [tools.BINARY, "serve", "--vault", self.vault, "--listen", f"127.0.0.1:{self.port}", "--data-dir", self.folder / "data"]
         if self.access_token_seconds is not None:
             configuration = self.folder / "brain-mcp.toml"
             configuration.write_text(f"[limits]\naccess_token_seconds = {self.access_token_seconds}\n")
@@ -138,7 +133,12 @@ def main():
     parser.add_argument("command", nargs=argparse.REMAINDER)
     arguments = parser.parse_args()
     with Server(access_token_seconds=arguments.access_token_seconds) as server:
-        environment = {**os.environ, "BRAIN_TEST_URL": server.url, "BRAIN_TEST_PASSWORD": server.password}
+        environment = {
+            **os.environ,
+            "BRAIN_TEST_URL": server.url,
+            "BRAIN_TEST_PASSWORD": server.password,
+            "BRAIN_TEST_NODE_MODULES": str(tools.NODE_MODULES),
+        }
         subprocess.run(arguments.command, env=environment, check=True)
 
 

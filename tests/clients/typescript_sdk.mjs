@@ -3,7 +3,6 @@
 //   server.py --access-token-seconds 3 node typescript_sdk.mjs sdk              @modelcontextprotocol/sdk 1.x
 //   server.py --access-token-seconds 3 node typescript_sdk.mjs client [MODE]    @modelcontextprotocol/client 2.x;
 //                                                    MODE: auto, legacy or a protocol revision to pin
-// BRAIN_TEST_NODE_MODULES is the folder that holds the packages.
 
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
