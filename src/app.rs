@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::authorization_server::OpenError;
+use crate::authorization_server::{OpenError, SetupError, SetupLink};
 use crate::clock::Clock;
 use crate::configuration::Configuration;
 use crate::contract::issuer::InvalidIssuer;
@@ -54,24 +54,26 @@ pub enum StartError {
     /// The authorization server cannot open its store or its keys.
     #[error(transparent)]
     AuthorizationServer(#[from] OpenError),
+    /// The password that was given for the owner cannot be used.
+    #[error("owner_password_file: {0}")]
+    OwnerPassword(#[from] SetupError),
 }
 
 /// Everything but the socket. An integration test calls its router directly.
 pub struct Application {
     router: Router,
     resource: ResourceUri,
-    setup_link: Option<String>,
+    setup_links: Vec<SetupLink>,
 }
 
 impl Application {
     /// Builds all parts for a server that listens, or will listen, on `address`.
-    /// Blocks while vaults and store are opened.
     ///
     /// # Errors
     ///
     /// [`StartError`].
-    pub fn build(
-        configuration: &Configuration,
+    pub async fn build(
+        configuration: Configuration,
         address: SocketAddr,
         clock: Clock,
         entropy: Entropy,
@@ -80,7 +82,7 @@ impl Application {
             Some(resource) => resource.clone(),
             None => format!("http://{address}{MCP_PATH}").parse()?,
         };
-        parts::build(configuration, resource, clock, entropy)
+        parts::build(configuration, resource, clock, entropy).await
     }
 
     /// All routes with all layers. Cheap to clone.
@@ -89,11 +91,10 @@ impl Application {
         self.router.clone()
     }
 
-    /// The one-time link by which the owner chooses a password; nothing once there
-    /// is an owner.
+    /// The one-time links by which those choose a password who have none.
     #[must_use]
-    pub fn setup_link(&self) -> Option<String> {
-        self.setup_link.clone()
+    pub fn setup_links(&self) -> &[SetupLink] {
+        &self.setup_links
     }
 }
 
@@ -116,13 +117,8 @@ impl Server {
         let failed = |error| StartError::Listen { address: asked, error };
         let listener = TcpListener::bind(asked).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let build = move || {
-            Application::build(&configuration, address, Clock::system(), Entropy::system())
-        };
-        let application = match tokio::task::spawn_blocking(build).await {
-            Ok(built) => built?,
-            Err(broken) => std::panic::resume_unwind(broken.into_panic()),
-        };
+        let (clock, entropy) = (Clock::system(), Entropy::system());
+        let application = Application::build(configuration, address, clock, entropy).await?;
         let (stop, stopped) = oneshot::channel::<()>();
         let service =
             application.router().into_make_service_with_connect_info::<SocketAddr>();
@@ -147,11 +143,10 @@ impl Server {
         self.application.resource.as_str()
     }
 
-    /// The one-time link by which the owner chooses a password, if there is no
-    /// owner yet.
+    /// The one-time links by which those choose a password who have none.
     #[must_use]
-    pub fn setup_link(&self) -> Option<String> {
-        self.application.setup_link()
+    pub fn setup_links(&self) -> &[SetupLink] {
+        self.application.setup_links()
     }
 
     /// Stops accepting, lets running requests end, and returns. Streams that

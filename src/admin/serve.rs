@@ -7,6 +7,7 @@ use anyhow::Context as _;
 
 use super::arguments::ConfigurationFlags;
 use crate::app::Server;
+use crate::authorization_server::SetupLink;
 use crate::configuration::sources::gather;
 use crate::configuration::{Configuration, RawConfiguration};
 use crate::telemetry;
@@ -60,12 +61,10 @@ fn greet(server: &Server) -> std::io::Result<()> {
     let url = server.mcp_url();
     let mut out = std::io::stdout().lock();
     writeln!(out, "brain-mcp is serving at {url}\n")?;
-    if let Some(link) = server.setup_link() {
-        writeln!(out, "1. Open this link once and choose a password:\n   {link}\n")?;
-        writeln!(out, "2. Point an MCP client at {url}, for example:")?;
-    } else {
-        writeln!(out, "Point an MCP client at {url}, for example:")?;
+    for SetupLink { user, url } in server.setup_links() {
+        writeln!(out, "Open this link once to choose the password of {user}:\n   {url}\n")?;
     }
+    writeln!(out, "Point an MCP client at {url}, for example:")?;
     writeln!(out, "   claude mcp add --transport http notes {url}\n")?;
     writeln!(out, "Your browser will ask you what each client may read. Ctrl-C stops the server.")?;
     out.flush()

@@ -5,6 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::Response;
+use tower::Service;
+use tower::util::MapResponse;
 
 use super::{Application, StartError, layers};
 use crate::authorization_server::{AuthorizationServer, Settings as AuthorizationSettings};
@@ -14,7 +19,7 @@ use crate::contract::issuer::Issuer;
 use crate::contract::liveness::GrantLiveness;
 use crate::contract::resource::ResourceUri;
 use crate::entropy::Entropy;
-use crate::mcp::service::McpServer;
+use crate::mcp::service::{McpHttp, McpServer};
 use crate::mcp::vaults::{UserVaults, Vaults};
 use crate::resource_server::key_source::KeySource;
 use crate::resource_server::sessions::Sessions;
@@ -22,14 +27,20 @@ use crate::resource_server::verify::ForeignGrants;
 use crate::resource_server::{ResourceServer, Settings as ResourceSettings};
 use crate::vault::{Settings as VaultSettings, Vault};
 
-pub(super) fn build(
-    configuration: &Configuration,
+/// rmcp answers with a body of its own.
+type IntoAxum = fn(<McpHttp as Service<Request>>::Response) -> Response;
+
+pub(super) async fn build(
+    configuration: Configuration,
     resource: ResourceUri,
     clock: Clock,
     entropy: Entropy,
 ) -> Result<Application, StartError> {
-    let vaults = open_vaults(&configuration.people, &clock)?;
-    let tokens = Tokens::build(configuration, &resource, &clock, entropy)?;
+    let vaults = {
+        let (people, clock) = (configuration.people.clone(), clock.clone());
+        blocking(move || open_vaults(&people, &clock)).await?
+    };
+    let tokens = Tokens::build(&configuration, &resource, &clock, entropy).await?;
     let sessions = Sessions::new();
     let mcp = McpServer::new(vaults).into_http(sessions.manager());
     let settings = ResourceSettings {
@@ -39,9 +50,10 @@ pub(super) fn build(
         key_source: tokens.keys,
     };
     let resource_server = ResourceServer::new(settings, tokens.liveness, clock, sessions);
+    let mcp = MapResponse::new(mcp, (|response| response.map(Body::new)) as IntoAxum);
     let routes = resource_server.router(mcp).merge(tokens.routes);
     let router = layers::around(routes, resource_server.sites(), &configuration.trusted_proxies);
-    Ok(Application { router, resource, setup_link: tokens.setup_link })
+    Ok(Application { router, resource, setup_links: tokens.setup_links })
 }
 
 /// What the resource server is told about the issuer, foreign or embedded; and
@@ -51,11 +63,11 @@ struct Tokens {
     keys: KeySource,
     liveness: Arc<dyn GrantLiveness>,
     routes: Router,
-    setup_link: Option<String>,
+    setup_links: Vec<SetupLink>,
 }
 
 impl Tokens {
-    fn build(
+    async fn build(
         configuration: &Configuration,
         resource: &ResourceUri,
         clock: &Clock,
@@ -67,7 +79,7 @@ impl Tokens {
                 keys: KeySource::url(jwks_url.as_str())?,
                 liveness: Arc::new(ForeignGrants),
                 routes: Router::new(),
-                setup_link: None,
+                setup_links: Vec::new(),
             }),
             TokenSource::Embedded { issuer, owner_password } => {
                 let issuer = match issuer {
@@ -77,16 +89,19 @@ impl Tokens {
                 let settings = AuthorizationSettings {
                     lifetimes: configuration.lifetimes,
                     users: user_names(&configuration.people),
-                    owner_password: owner_password
-                        .as_ref()
-                        .map(|password| password.expose().to_owned()),
                     ..AuthorizationSettings::new(
                         issuer.clone(),
                         resource.clone(),
                         configuration.data_dir.clone(),
                     )
                 };
-                let server = AuthorizationServer::open(settings, clock.clone(), entropy)?;
+                let server = {
+                    let clock = clock.clone();
+                    blocking(move || AuthorizationServer::open(settings, clock, entropy)).await?
+                };
+                let password = owner_password.as_ref();
+                let password = password.map(|password| Password::new(password.expose()));
+                let setup_links = server.first_run(password).await?;
                 let publisher = server.clone();
                 let keys = KeySource::embedded(Arc::new(move || publisher.public_key_set()));
                 Ok(Self {
@@ -94,10 +109,18 @@ impl Tokens {
                     keys,
                     liveness: server.liveness(),
                     routes: server.router(),
-                    setup_link: server.setup_link(),
+                    setup_links,
                 })
             }
         }
+    }
+}
+
+/// Runs what blocks on the disk away from the threads that serve.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(value) => value,
+        Err(broken) => std::panic::resume_unwind(broken.into_panic()),
     }
 }
 

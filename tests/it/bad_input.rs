@@ -30,7 +30,7 @@ async fn send(site: &Site, method: Method, path: &str, kind: &str, body: impl In
 #[tokio::test]
 async fn machine_endpoints_refuse_in_json() {
     let vault = VaultBuilder::plain(&[("a.md", "text")]);
-    let app = TestApp::serving(vault.root());
+    let app = TestApp::serving(vault.root()).await;
     let huge = "x".repeat(70_000);
     let bodies: Vec<(&str, Vec<u8>)> = vec![
         ("nothing", Vec::new()),
@@ -105,7 +105,7 @@ async fn machine_endpoints_refuse_in_json() {
 #[tokio::test]
 async fn pages_refuse_in_words() {
     let vault = VaultBuilder::plain(&[("a.md", "text")]);
-    let app = TestApp::serving(vault.root());
+    let app = TestApp::serving(vault.root()).await;
     let huge = "x".repeat(9_000);
     let queries = [
         String::new(),
@@ -150,7 +150,7 @@ async fn pages_refuse_in_words() {
 #[tokio::test]
 async fn the_mcp_endpoint_refuses_bad_bodies() {
     let vault = VaultBuilder::plain(&[("a.md", "text")]);
-    let app = TestApp::serving(vault.root());
+    let app = TestApp::serving(vault.root()).await;
     let client = OAuthClient::registered(&app, "bad bodies").await;
     let tokens = client.tokens(&app, &["wiki:read"]).await;
     let deep = format!(
@@ -192,7 +192,7 @@ async fn the_mcp_endpoint_refuses_bad_bodies() {
 #[tokio::test]
 async fn tools_refuse_bad_arguments() {
     let vault = VaultBuilder::plain(&[("a.md", "text")]);
-    let app = TestApp::serving(vault.root());
+    let app = TestApp::serving(vault.root()).await;
     let client = OAuthClient::registered(&app, "bad arguments").await;
     let mcp = McpClient::with_token(&client.tokens(&app, &["wiki:read"]).await.access);
     let huge = "x".repeat(100_000);

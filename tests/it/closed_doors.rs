@@ -20,7 +20,7 @@ const METHODS: [Method; 7] = [
 #[tokio::test]
 async fn nothing_at_mcp_is_open() {
     let vault = VaultBuilder::plain(&[("a.md", "canary")]);
-    let app = TestApp::serving(vault.root());
+    let app = TestApp::serving(vault.root()).await;
     for path in ["/mcp", "/mcp/", "/mcp?access_token=x"] {
         for method in METHODS {
             for revision in ["", "2024-11-05", "2025-11-25", "2026-07-28", "nonsense"] {
@@ -43,7 +43,7 @@ async fn nothing_at_mcp_is_open() {
 #[tokio::test]
 async fn bad_tokens_are_challenged() {
     let vault = VaultBuilder::plain(&[("a.md", "canary")]);
-    let app = TestApp::serving(vault.root());
+    let app = TestApp::serving(vault.root()).await;
     let client = OAuthClient::registered(&app, "bad tokens").await;
     let tokens = client.tokens(&app, &["wiki:read"]).await;
     let mut tampered = tokens.access.clone();
@@ -63,7 +63,7 @@ async fn bad_tokens_are_challenged() {
 #[tokio::test]
 async fn well_known_documents_are_open_and_unknown_ones_are_404() {
     let vault = VaultBuilder::plain(&[("a.md", "canary")]);
-    let app = TestApp::serving(vault.root());
+    let app = TestApp::serving(vault.root()).await;
     for path in [
         "/.well-known/oauth-protected-resource",
         "/.well-known/oauth-protected-resource/mcp",
@@ -91,7 +91,7 @@ async fn well_known_documents_are_open_and_unknown_ones_are_404() {
 #[tokio::test]
 async fn pages_say_nothing_about_the_vault() {
     let vault = VaultBuilder::plain(&[("canary.md", "canary")]);
-    let app = TestApp::serving(vault.root());
+    let app = TestApp::serving(vault.root()).await;
     for path in ["/authorize", "/login", "/consent", "/setup", "/logout"] {
         for method in [Method::GET, Method::POST] {
             let request = Request::builder().method(method.clone()).uri(path).body(Body::empty());

@@ -32,7 +32,7 @@ const NO_SUCH_PAGE: &str = "missing.md";
 #[tokio::test]
 async fn a_client_finds_its_way_from_the_challenge() {
     let vault = VaultBuilder::git(FILES);
-    let app = TestApp::serving(vault.root());
+    let app = TestApp::serving(vault.root()).await;
     let request = Request::post("/mcp").body(Body::from("{}")).unwrap();
     let refused = app.send(request).await;
     assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
@@ -59,7 +59,7 @@ async fn a_client_finds_its_way_from_the_challenge() {
 #[tokio::test]
 async fn each_subset_of_scopes_sees_exactly_its_pages() {
     let vault = VaultBuilder::git(FILES);
-    let app = TestApp::serving(vault.root());
+    let app = TestApp::serving(vault.root()).await;
     let client = OAuthClient::registered(&app, "subsets").await;
     for subset in 1..8_usize {
         let chosen: Vec<_> =
@@ -89,7 +89,7 @@ async fn each_subset_of_scopes_sees_exactly_its_pages() {
 #[tokio::test]
 async fn a_token_without_a_read_scope_is_asked_for_more() {
     let vault = VaultBuilder::git(FILES);
-    let app = TestApp::serving(vault.root());
+    let app = TestApp::serving(vault.root()).await;
     let client = OAuthClient::registered(&app, "writer").await;
     let tokens = client.tokens(&app, &["wiki:write"]).await;
     let mcp = McpClient::with_token(&tokens.access);
@@ -109,7 +109,7 @@ async fn a_token_without_a_read_scope_is_asked_for_more() {
 #[tokio::test]
 async fn a_narrowed_consent_hides_pages() {
     let vault = VaultBuilder::git(FILES);
-    let app = TestApp::serving(vault.root());
+    let app = TestApp::serving(vault.root()).await;
     let client = OAuthClient::registered(&app, "narrowed").await;
     let mut browser = Browser::signed_in(&app).await;
     let all = "wiki:read wiki:confidential wiki:people wiki:write";
@@ -133,7 +133,7 @@ async fn a_narrowed_consent_hides_pages() {
 #[tokio::test]
 async fn a_replayed_code_ends_the_grant() {
     let vault = VaultBuilder::git(FILES);
-    let app = TestApp::serving(vault.root());
+    let app = TestApp::serving(vault.root()).await;
     let client = OAuthClient::registered(&app, "replayed").await;
     let mut browser = Browser::signed_in(&app).await;
     let code = client.consent(&app, &mut browser, &["wiki:read"]).await;
@@ -156,7 +156,7 @@ async fn a_replayed_code_ends_the_grant() {
 #[tokio::test]
 async fn a_revoked_grant_is_refused_by_the_next_call() {
     let vault = VaultBuilder::git(FILES);
-    let app = TestApp::serving(vault.root());
+    let app = TestApp::serving(vault.root()).await;
     let client = OAuthClient::registered(&app, "revoked").await;
     let tokens = client.tokens(&app, &["wiki:read"]).await;
     let mcp = McpClient::with_token(&tokens.access);
@@ -170,11 +170,11 @@ async fn a_revoked_grant_is_refused_by_the_next_call() {
 #[tokio::test]
 async fn a_restart_ends_nothing() {
     let vault = VaultBuilder::git(FILES);
-    let app = TestApp::serving(vault.root());
+    let app = TestApp::serving(vault.root()).await;
     let client = OAuthClient::registered(&app, "survivor").await;
     let tokens = client.tokens(&app, &["wiki:read"]).await;
     let keys = app.get("/jwks").await.body;
-    let app = app.restart();
+    let app = app.restart().await;
     assert_eq!(app.get("/jwks").await.body, keys);
     let mcp = McpClient::with_token(&tokens.access);
     assert!(mcp.read_page(&app, "garden.md").await.is_ok());
@@ -186,7 +186,7 @@ async fn a_restart_ends_nothing() {
 #[tokio::test]
 async fn an_expired_token_is_refused_and_refreshed() {
     let vault = VaultBuilder::git(FILES);
-    let app = TestApp::serving(vault.root());
+    let app = TestApp::serving(vault.root()).await;
     let client = OAuthClient::registered(&app, "expired").await;
     let tokens = client.tokens(&app, &["wiki:read"]).await;
     app.clock.advance(Duration::from_secs(11 * 60));
@@ -201,7 +201,7 @@ async fn an_expired_token_is_refused_and_refreshed() {
 #[tokio::test]
 async fn people_are_open_for_an_hour_only() {
     let vault = VaultBuilder::git(FILES);
-    let app = TestApp::serving(vault.root());
+    let app = TestApp::serving(vault.root()).await;
     let client = OAuthClient::registered(&app, "people").await;
     let mut tokens = client.tokens(&app, &["wiki:read", "wiki:people"]).await;
     assert_eq!(tokens.scope, "wiki:read wiki:people");
@@ -219,7 +219,7 @@ async fn people_are_open_for_an_hour_only() {
 #[tokio::test]
 async fn a_foreign_host_gets_nothing() {
     let vault = VaultBuilder::git(FILES);
-    let app = TestApp::serving(vault.root());
+    let app = TestApp::serving(vault.root()).await;
     for path in ["/mcp", "/authorize", "/login", "/jwks", "/health", "/nothing"] {
         let request =
             Request::get(path).header("host", "evil.example").body(Body::empty()).unwrap();
@@ -245,7 +245,7 @@ async fn a_user_sees_only_her_own_vaults() {
     };
     let users = vec![user("owner", &alice), user("bob", &bob)];
     let app =
-        TestApp::with(alice.root(), |configuration| configuration.people = People::Named(users));
+        TestApp::with(alice.root(), |configuration| configuration.people = People::Named(users)).await;
     let client = OAuthClient::registered(&app, "of alice").await;
     let tokens = client.tokens(&app, &["wiki:read"]).await;
     let mcp = McpClient::with_token(&tokens.access);

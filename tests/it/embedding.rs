@@ -19,7 +19,7 @@ async fn a_program_starts_the_server_on_a_free_port_and_drives_it() {
     let site = Site::behind_socket(&issuer);
 
     assert_eq!(site.get("/health").await.json()["status"], "ok");
-    let link = server.setup_link().expect("nobody has set a password");
+    let link = server.setup_links()[0].url.clone();
     let mut browser = Browser::default();
     let page = browser.open(&site, &link).await;
     let fill = |form: crate::support::forms::Form| {

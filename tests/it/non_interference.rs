@@ -110,7 +110,7 @@ struct Caller {
 
 impl Caller {
     async fn new(vault: &Path) -> Self {
-        let app = TestApp::serving(vault);
+        let app = TestApp::serving(vault).await;
         let client = OAuthClient::registered(&app, "comparison").await;
         let browser = Browser::signed_in(&app).await;
         Self { app, browser, client }

@@ -15,7 +15,6 @@ use super::site::{PASSWORD, Site};
 /// A whole server in this process.
 pub struct TestApp {
     site: Site,
-    setup_link: Option<String>,
     /// Moves the server's clock.
     pub clock: ManualClock,
     data: TempDir,
@@ -24,12 +23,12 @@ pub struct TestApp {
 
 impl TestApp {
     /// Serves a vault, with an owner whose password is [`PASSWORD`].
-    pub fn serving(vault: &Path) -> Self {
-        Self::with(vault, |_| {})
+    pub async fn serving(vault: &Path) -> Self {
+        Self::with(vault, |_| {}).await
     }
 
     /// The same, with a configuration of one's own.
-    pub fn with(vault: &Path, change: impl FnOnce(&mut Configuration)) -> Self {
+    pub async fn with(vault: &Path, change: impl FnOnce(&mut Configuration)) -> Self {
         let data = tempfile::tempdir().expect("a folder");
         let mut configuration = Configuration::for_vault(vault, data.path().join("data"));
         configuration.tokens = TokenSource::Embedded {
@@ -37,36 +36,32 @@ impl TestApp {
             owner_password: Some(OwnerPassword::new(PASSWORD.to_owned())),
         };
         change(&mut configuration);
-        Self::start(configuration, data)
+        Self::start(configuration, data).await
     }
 
-    fn start(configuration: Configuration, data: TempDir) -> Self {
+    async fn start(configuration: Configuration, data: TempDir) -> Self {
         // A start in the present: files that the test writes now must not be from
         // the future.
         let (clock, manual) = Clock::manual(Clock::system().now());
         let address = SocketAddr::from(([127, 0, 0, 1], 8090));
-        let application = Application::build(&configuration, address, clock, Entropy::system())
-            .expect("it starts");
+        let application =
+            Application::build(configuration.clone(), address, clock, Entropy::system())
+                .await
+                .expect("it starts");
         let site = Site::in_process("http://127.0.0.1:8090", application.router());
-        let setup_link = application.setup_link();
-        Self { site, setup_link, clock: manual, data, configuration }
+        Self { site, clock: manual, data, configuration }
     }
 
     /// Stops the server and starts it again on the same data.
-    pub fn restart(self) -> Self {
+    pub async fn restart(self) -> Self {
         let Self { site, data, configuration, .. } = self;
         drop(site);
-        Self::start(configuration, data)
+        Self::start(configuration, data).await
     }
 
     /// Where the store is.
     pub fn data_dir(&self) -> &Path {
         self.data.path()
-    }
-
-    /// The one-time link to choose a password, if there is no owner yet.
-    pub fn setup_link(&self) -> Option<&str> {
-        self.setup_link.as_deref()
     }
 }
 
