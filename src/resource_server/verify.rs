@@ -1,13 +1,46 @@
 //! Bearer token → verified token.
-use crate::clock::UnixTime;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use jsonwebtoken::Algorithm;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::bearer::BearerToken;
+use super::key_ring::SignedParts;
+use super::key_source::{KeySource, KeysUnavailable};
+use crate::clock::{Clock, UnixTime};
+use crate::contract::claims::ACCESS_TOKEN_TYPE;
+use crate::contract::issuer::Issuer;
+use crate::contract::liveness::{GrantLiveness, GrantReference};
+use crate::contract::resource::ResourceUri;
 use crate::contract::scope::ScopeSet;
 
 /// Evidence that a token was checked: issuer, audience, type, algorithm,
 /// signature, times, and that its grant is alive. Made only in this module.
+///
+/// ```compile_fail,E0451
+/// # use brain_mcp::resource_server::verify::VerifiedToken;
+/// # use brain_mcp::{clock::UnixTime, contract::scope::ScopeSet};
+/// let forged = VerifiedToken {
+///     subject: "owner".into(),
+///     client: "c".into(),
+///     grant: "g".into(),
+///     generation: 0,
+///     scopes: ScopeSet::ALL,
+///     expires_at: UnixTime::from_seconds(u64::MAX),
+/// };
+/// ```
 #[derive(Clone, Debug)]
 pub struct VerifiedToken {
     subject: Box<str>,
     client: Box<str>,
+    grant: Box<str>,
+    generation: u64,
     scopes: ScopeSet,
     expires_at: UnixTime,
 }
@@ -36,4 +69,281 @@ impl VerifiedToken {
     pub const fn expires_at(&self) -> UnixTime {
         self.expires_at
     }
+
+    fn grant_reference(&self) -> GrantReference<'_> {
+        GrantReference {
+            grant: &self.grant,
+            generation: self.generation,
+            subject: &self.subject,
+            client: &self.client,
+        }
+    }
+
+    /// A token that nobody signed, for the tests of other modules.
+    #[cfg(test)]
+    pub(crate) fn unsigned(subject: &str, client: &str, scopes: ScopeSet) -> Self {
+        Self {
+            subject: subject.into(),
+            client: client.into(),
+            grant: "".into(),
+            generation: 0,
+            scopes,
+            expires_at: UnixTime::from_seconds(u64::MAX),
+        }
+    }
+}
+
+/// Why a token was refused. For the log: to the caller all but the last are one
+/// `invalid_token`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TokenError {
+    /// Not a JWT in the compact form, or a header or payload that cannot be read.
+    #[error("it is not a JWT with the required claims")]
+    NotAJwt,
+    /// `typ` is not that of an access token: an ID token, say.
+    #[error("its type is not {ACCESS_TOKEN_TYPE}")]
+    WrongType,
+    /// `alg` is not on the list of the issuer.
+    #[error("its algorithm is not accepted")]
+    WrongAlgorithm,
+    /// It has critical header parameters, none of which we know (RFC 7515 section 4.1.11).
+    #[error("it has critical extensions")]
+    CriticalExtension,
+    /// `kid` names no key of the issuer.
+    #[error("its key is not one of the issuer's")]
+    UnknownKey,
+    /// The signature is not the key's.
+    #[error("its signature is wrong")]
+    WrongSignature,
+    /// `iss` is another issuer.
+    #[error("it comes from another issuer")]
+    WrongIssuer,
+    /// `aud` is not exactly our resource.
+    #[error("it is for another audience")]
+    WrongAudience,
+    /// A claim is there but makes no sense: an empty subject, say.
+    #[error("one of its claims is empty")]
+    EmptyClaim,
+    /// `exp` has passed.
+    #[error("it has expired")]
+    Expired,
+    /// `iat` or `nbf` is in the future.
+    #[error("it is from the future")]
+    NotYetValid,
+    /// The grant is revoked, expired, or not this client's.
+    #[error("its grant is no longer alive")]
+    GrantEnded,
+    /// Nothing can be said about the token.
+    #[error(transparent)]
+    KeysUnavailable(#[from] KeysUnavailable),
+}
+
+/// How far another machine's clock may run ahead of ours (checklist #139).
+const SKEW: Duration = Duration::from_secs(60);
+
+/// Judges access tokens by RFC 9068 section 4.
+pub struct TokenVerifier {
+    issuer: Issuer,
+    resource: ResourceUri,
+    key_source: KeySource,
+    liveness: Arc<dyn GrantLiveness>,
+    clock: Clock,
+}
+
+impl TokenVerifier {
+    /// A verifier of the tokens that `issuer` signs for `resource`.
+    #[must_use]
+    pub fn new(
+        issuer: Issuer,
+        resource: ResourceUri,
+        key_source: KeySource,
+        liveness: Arc<dyn GrantLiveness>,
+        clock: Clock,
+    ) -> Self {
+        Self { issuer, resource, key_source, liveness, clock }
+    }
+
+    /// Checks a token.
+    ///
+    /// # Errors
+    ///
+    /// [`TokenError`].
+    pub async fn verify(&self, token: &BearerToken) -> Result<VerifiedToken, TokenError> {
+        let claims = self.authentic_claims(token.as_str()).await?;
+        self.check_parties(&claims)?;
+        let expires_at = self.check_times(&claims)?;
+        let presented = VerifiedToken {
+            subject: claims.sub.into(),
+            client: claims.client_id.into(),
+            grant: claims.gid.as_str().unwrap_or_default().into(),
+            generation: claims.generation.as_u64().unwrap_or_default(),
+            scopes: ScopeSet::parse_known(&claims.scope),
+            expires_at,
+        };
+        let live =
+            self.liveness.live_scopes(presented.grant_reference()).ok_or(TokenError::GrantEnded)?;
+        Ok(VerifiedToken { scopes: presented.scopes.intersection(live), ..presented })
+    }
+
+    /// Whether a token that was good still is, with all that it opened. For
+    /// streams that outlive their request (checklist #140).
+    #[must_use]
+    pub fn still_stands(&self, token: &VerifiedToken) -> bool {
+        self.clock.now() < token.expires_at
+            && self
+                .liveness
+                .live_scopes(token.grant_reference())
+                .is_some_and(|live| token.scopes.is_subset(live))
+    }
+
+    /// How long a token has left.
+    pub(super) fn time_left(&self, token: &VerifiedToken) -> Duration {
+        token.expires_at.since(self.clock.now())
+    }
+
+    /// The payload, once type, algorithm, key and signature are right.
+    async fn authentic_claims(&self, token: &str) -> Result<RawClaims, TokenError> {
+        let (message, signature) = token.rsplit_once('.').ok_or(TokenError::NotAJwt)?;
+        let (header, payload) = message.split_once('.').ok_or(TokenError::NotAJwt)?;
+        let header: RawHeader = decode(header)?;
+        if header.crit.is_some() {
+            return Err(TokenError::CriticalExtension);
+        }
+        if !is_access_token_type(&header.typ) {
+            return Err(TokenError::WrongType);
+        }
+        let algorithm: Algorithm = header.alg.parse().map_err(|_| TokenError::WrongAlgorithm)?;
+        if !self.key_source.algorithms().contains(&algorithm) {
+            return Err(TokenError::WrongAlgorithm);
+        }
+        let ring = self.key_source.ring_for(&header.kid, &self.clock).await?;
+        if !ring.knows(&header.kid) {
+            return Err(TokenError::UnknownKey);
+        }
+        if !ring.verifies(&header.kid, algorithm, &SignedParts { message, signature }) {
+            return Err(TokenError::WrongSignature);
+        }
+        decode(payload)
+    }
+
+    fn check_parties(&self, claims: &RawClaims) -> Result<(), TokenError> {
+        if claims.iss != self.issuer.as_str() {
+            return Err(TokenError::WrongIssuer);
+        }
+        // One audience: a token that is good elsewhere too could be replayed here
+        // by whoever received it there.
+        let audience = match &claims.aud {
+            Audience::One(audience) => audience,
+            Audience::Many(audiences) => match audiences.as_slice() {
+                [audience] => audience,
+                _ => return Err(TokenError::WrongAudience),
+            },
+        };
+        if audience != self.resource.as_str() {
+            return Err(TokenError::WrongAudience);
+        }
+        if claims.sub.is_empty() || claims.client_id.is_empty() || claims.jti.is_empty() {
+            return Err(TokenError::EmptyClaim);
+        }
+        Ok(())
+    }
+
+    /// When the token ends, if it is valid now. `exp` has no leeway: it is cheap
+    /// for a client to refresh a minute early and nothing else ends a token.
+    fn check_times(&self, claims: &RawClaims) -> Result<UnixTime, TokenError> {
+        let now = self.clock.now();
+        let latest = (now + SKEW).as_seconds();
+        if claims.iat.0 > latest || claims.nbf.as_ref().is_some_and(|begin| begin.0 > latest) {
+            return Err(TokenError::NotYetValid);
+        }
+        let expires_at = UnixTime::from_seconds(claims.exp.0);
+        if expires_at <= now { Err(TokenError::Expired) } else { Ok(expires_at) }
+    }
+}
+
+/// The liveness of foreign grants: their issuer alone knows when they end, and
+/// says so by the lifetime of its tokens.
+#[derive(Clone, Copy, Debug)]
+pub struct ForeignGrants;
+
+impl GrantLiveness for ForeignGrants {
+    fn live_scopes(&self, _reference: GrantReference<'_>) -> Option<ScopeSet> {
+        Some(ScopeSet::ALL)
+    }
+}
+
+/// The members of the JOSE header that decide. `kid` is required: without it a
+/// verifier would try keys until one fits.
+#[derive(Deserialize)]
+struct RawHeader {
+    alg: String,
+    typ: String,
+    kid: String,
+    crit: Option<Value>,
+}
+
+/// The claims as they came (RFC 9068 section 2.2). Those without a default are
+/// required; `scope` may be absent and opens nothing then. `gid` and `gen` are the
+/// embedded server's own; a foreign issuer may mean anything by them.
+#[derive(Deserialize)]
+struct RawClaims {
+    iss: String,
+    sub: String,
+    aud: Audience,
+    client_id: String,
+    jti: String,
+    iat: NumericDate,
+    exp: NumericDate,
+    nbf: Option<NumericDate>,
+    #[serde(default)]
+    scope: String,
+    #[serde(default)]
+    gid: Value,
+    #[serde(default, rename = "gen")]
+    generation: Value,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Audience {
+    One(String),
+    Many(Vec<String>),
+}
+
+/// Seconds since the epoch (RFC 7519 section 2). A fraction is legal, and cut off:
+/// never to the token's advantage by more than a second.
+#[derive(Deserialize)]
+#[serde(try_from = "serde_json::Number")]
+struct NumericDate(u64);
+
+impl TryFrom<serde_json::Number> for NumericDate {
+    type Error = &'static str;
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "checked to be within the range in which neither happens"
+    )]
+    fn try_from(number: serde_json::Number) -> Result<Self, Self::Error> {
+        const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
+        if let Some(seconds) = number.as_u64() {
+            return Ok(Self(seconds));
+        }
+        match number.as_f64() {
+            Some(seconds) if (0.0..LARGEST_EXACT).contains(&seconds) => Ok(Self(seconds as u64)),
+            _ => Err("not a date"),
+        }
+    }
+}
+
+/// RFC 9068 section 4: `at+jwt` or `application/at+jwt`, in any letter case since
+/// it is a media type (RFC 7515 section 4.1.9).
+fn is_access_token_type(typ: &str) -> bool {
+    let typ = typ.to_ascii_lowercase();
+    typ.strip_prefix("application/").unwrap_or(&typ) == ACCESS_TOKEN_TYPE
+}
+
+fn decode<T: DeserializeOwned>(part: &str) -> Result<T, TokenError> {
+    let bytes = BASE64_URL_SAFE_NO_PAD.decode(part).map_err(|_| TokenError::NotAJwt)?;
+    serde_json::from_slice(&bytes).map_err(|_| TokenError::NotAJwt)
 }

@@ -1,0 +1,68 @@
+//! Which vault a caller means.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::access::permit::Viewer;
+use crate::vault::Vault;
+
+/// The vaults of everybody. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Vaults(Arc<Assignment>);
+
+#[derive(Debug)]
+enum Assignment {
+    /// One owner: whoever the trusted issuer calls by any name is that owner.
+    Single(Vault),
+    /// By subject. Who is not named here has no vault.
+    BySubject(HashMap<String, UserVaults>),
+}
+
+/// The vaults of one user.
+#[derive(Clone, Debug)]
+pub struct UserVaults {
+    /// The one that is meant when none is named.
+    pub default: Vault,
+    /// All of them by name, the default one included.
+    pub named: BTreeMap<String, Vault>,
+}
+
+/// The caller has no vault of that name, or no vault at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("There is no vault of that name for this client.")]
+pub struct NoSuchVault;
+
+impl Vaults {
+    /// One vault for the one owner of this server.
+    #[must_use]
+    pub fn single(vault: Vault) -> Self {
+        Self(Arc::new(Assignment::Single(vault)))
+    }
+
+    /// Vaults by the `sub` claim. A user with several subjects stands here once
+    /// for each.
+    #[must_use]
+    pub fn for_users(users: impl IntoIterator<Item = (String, UserVaults)>) -> Self {
+        Self(Arc::new(Assignment::BySubject(users.into_iter().collect())))
+    }
+
+    /// The vault that `viewer` means by `name`; by an empty name, the default one.
+    ///
+    /// # Errors
+    ///
+    /// [`NoSuchVault`]. Another user's vault is no such vault.
+    pub fn find(&self, viewer: &Viewer, name: &str) -> Result<&Vault, NoSuchVault> {
+        match &*self.0 {
+            Assignment::Single(vault) if name.is_empty() => Ok(vault),
+            Assignment::Single(_) => Err(NoSuchVault),
+            Assignment::BySubject(users) => {
+                let vaults = users.get(viewer.subject()).ok_or(NoSuchVault)?;
+                if name.is_empty() {
+                    Ok(&vaults.default)
+                } else {
+                    vaults.named.get(name).ok_or(NoSuchVault)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The one middleware in front of `/mcp`.
+
+use std::sync::Arc;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ORIGIN};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use http_body_util::LengthLimitError;
+
+use super::bearer::{BearerToken, NoBearerToken};
+use super::challenge::Challenge;
+use super::cors;
+use super::host_origin::{AllowedSites, Caller, forbidden};
+use super::json_rpc::{Malformed, Message};
+use super::requirement::Requirement;
+use super::sessions::Sessions;
+use super::stream::until_token_ends;
+use super::verify::{TokenError, TokenVerifier, VerifiedToken};
+
+/// What the guard knows.
+pub struct Guard {
+    pub(super) verifier: TokenVerifier,
+    pub(super) challenge: Challenge,
+    pub(super) sites: Arc<AllowedSites>,
+    pub(super) sessions: Sessions,
+}
+
+/// The largest message (design section 9).
+const MAX_BODY_BYTES: usize = 1024 * 1024;
+
+const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+
+/// A session id that no session has.
+const NO_SESSION: HeaderValue = HeaderValue::from_static("none");
+
+/// Lets a request through to the MCP server if its caller may make it.
+///
+/// The order is part of the contract: whoever has no good token learns nothing
+/// but that (design section 4, rule 1; B02, B46).
+pub async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+    let origin = match guard.sites.judge_origin(request.headers()) {
+        Caller::Foreign => {
+            let mut response = forbidden("Pages of this origin may not call this server.");
+            cors::expose(&mut response, None);
+            return response;
+        }
+        Caller::NoPage | Caller::Page(_) => request.headers().get(ORIGIN).cloned(),
+    };
+    let mut response = if request.method() == Method::OPTIONS {
+        cors::preflight(request.headers())
+    } else {
+        match admit(&guard, request).await {
+            Ok(admitted) => forward(&guard, admitted, next).await,
+            Err(refusal) => refusal,
+        }
+    };
+    cors::expose(&mut response, origin.as_ref());
+    response
+}
+
+/// A request that may be answered, and what to remember until it is.
+struct Admitted {
+    request: Request,
+    token: VerifiedToken,
+    session: NamedSession,
+}
+
+/// The session that a request names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum NamedSession {
+    /// It opens one.
+    Opening,
+    /// None, or one of the caller's own.
+    OwnOrNone,
+    /// One that the caller did not open, if it exists at all.
+    Unknown,
+}
+
+async fn admit(guard: &Guard, request: Request) -> Result<Admitted, Response> {
+    let token = judge_token(guard, request.headers()).await?;
+    let (mut request, message) = if request.method() == Method::POST {
+        let (parts, body) = request.into_parts();
+        let message = judge_message(guard, body, &token).await?;
+        (Request::from_parts(parts, Body::empty()), Some(message))
+    } else {
+        (request, None)
+    };
+    let session = judge_session(guard, &mut request, &token, message.as_ref());
+    if let Some(message) = message {
+        let body = message.into_bytes();
+        request.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
+        *request.body_mut() = Body::from(body);
+    }
+    // Nothing behind the guard has a use for the token (checklist #141).
+    request.headers_mut().remove(AUTHORIZATION);
+    request.extensions_mut().insert(token.clone());
+    Ok(Admitted { request, token, session })
+}
+
+async fn judge_token(guard: &Guard, headers: &HeaderMap) -> Result<VerifiedToken, Response> {
+    let challenge = &guard.challenge;
+    let bearer = match BearerToken::from_headers(headers) {
+        Ok(bearer) => bearer,
+        Err(NoBearerToken::Absent) => return Err(challenge.missing_token()),
+        Err(NoBearerToken::Malformed) => return Err(challenge.invalid_request()),
+        Err(NoBearerToken::TooLong) => return Err(challenge.invalid_token()),
+    };
+    guard.verifier.verify(&bearer).await.map_err(|error| match error {
+        TokenError::KeysUnavailable(error) => {
+            tracing::error!(%error, "a token could not be judged");
+            Challenge::unavailable()
+        }
+        refused => {
+            tracing::info!(reason = %refused, "a token was refused");
+            challenge.invalid_token()
+        }
+    })
+}
+
+async fn judge_message(
+    guard: &Guard,
+    body: Body,
+    token: &VerifiedToken,
+) -> Result<Message, Response> {
+    let body = to_bytes(body, MAX_BODY_BYTES).await.map_err(|error| {
+        let too_large = error.into_inner().is::<LengthLimitError>();
+        if too_large { Malformed::TooLarge } else { Malformed::NotJson }.into_response()
+    })?;
+    let message = Message::parse(&body).map_err(Malformed::into_response)?;
+    match Requirement::of(&message).missing_from(token.scopes()) {
+        Some(needed) => Err(guard.challenge.insufficient_scope(needed)),
+        None => Ok(message),
+    }
+}
+
+/// Makes a foreign session the same as none. A handshake starts afresh, whatever
+/// session the client still remembers (T21).
+fn judge_session(
+    guard: &Guard,
+    request: &mut Request,
+    token: &VerifiedToken,
+    message: Option<&Message>,
+) -> NamedSession {
+    if message.and_then(Message::method) == Some("initialize") {
+        request.headers_mut().remove(SESSION_ID);
+        return NamedSession::Opening;
+    }
+    let mut ids = request.headers().get_all(SESSION_ID).iter();
+    let is_own = match (ids.next(), ids.next()) {
+        (None, _) => return NamedSession::OwnOrNone,
+        (Some(id), None) => id.to_str().is_ok_and(|id| guard.sessions.belongs_to(id, token)),
+        (Some(_), Some(_)) => false,
+    };
+    if is_own {
+        return NamedSession::OwnOrNone;
+    }
+    request.headers_mut().insert(SESSION_ID, NO_SESSION);
+    NamedSession::Unknown
+}
+
+async fn forward(guard: &Arc<Guard>, admitted: Admitted, next: Next) -> Response {
+    let Admitted { request, token, session } = admitted;
+    let is_delete = request.method() == Method::DELETE;
+    let is_json = is_media_type(request.headers().get(CONTENT_TYPE), "application/json");
+    let mut response = next.run(request).await;
+
+    if session == NamedSession::Opening
+        && let Some(id) = response.headers().get(SESSION_ID).and_then(|id| id.to_str().ok())
+    {
+        guard.sessions.opened(id, &token).await;
+    }
+    match response.status() {
+        // Deployed clients take a 202 for a failure to end the session.
+        StatusCode::ACCEPTED if is_delete => {
+            *response.status_mut() = match session {
+                NamedSession::Unknown => StatusCode::NOT_FOUND,
+                NamedSession::Opening | NamedSession::OwnOrNone => StatusCode::NO_CONTENT,
+            };
+        }
+        // The library says so of messages that are well-formed but unknown to it.
+        StatusCode::UNSUPPORTED_MEDIA_TYPE if is_json => {
+            return Malformed::NotJsonRpc.into_response();
+        }
+        _ => {}
+    }
+    if !is_media_type(response.headers().get(CONTENT_TYPE), "text/event-stream") {
+        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        return response;
+    }
+    // Proxies must pass events on as they come (B18).
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+    let guard = Arc::clone(guard);
+    response.map(|body| until_token_ends(body, guard, token))
+}
+
+fn is_media_type(header: Option<&HeaderValue>, wanted: &str) -> bool {
+    header.and_then(|value| value.to_str().ok()).is_some_and(|value| {
+        let essence = value.split(';').next().unwrap_or_default();
+        essence.trim().eq_ignore_ascii_case(wanted)
+    })
+}
