@@ -117,10 +117,13 @@ class Server:
 
     def setup_link(self):
         """The one-time link that the first start prints when there is no password file."""
-        found = re.search(rf"{re.escape(self.url)}/setup\?token=[^\s\"]+", self.log.read_text())
-        if found is None:
-            raise RuntimeError("no setup link was printed")
-        return found[0]
+        end = time.monotonic() + START_SECONDS
+        while time.monotonic() < end:
+            found = re.search(rf"{re.escape(self.url)}/setup\?token=\S+", self.log.read_text())
+            if found:
+                return found[0]
+            time.sleep(0.05)
+        raise RuntimeError("no setup link was printed")
 
     def stop(self):
         self.process.terminate()
