@@ -1,1 +1,3 @@
+//! Tests of the parts together, each module one subject.
 
+mod attributes_against_git;
