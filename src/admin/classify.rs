@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde::Serialize;
+use unicode_normalization::UnicodeNormalization as _;
 
 use crate::access::class::PageClass;
 use crate::admin::arguments::ClassifyFlags;
@@ -115,10 +116,15 @@ pub fn classify<O: Write, E: Write>(
     if paths.is_empty() {
         chosen.extend(&pages);
     } else {
-        let by_path: BTreeMap<&str, &ClassifiedPage> =
+        let by_spelling: BTreeMap<&str, &ClassifiedPage> =
             pages.iter().map(|page| (&*page.path, page)).collect();
+        // The shell may hand over another normalization form than the disk has.
+        let by_path: BTreeMap<String, &ClassifiedPage> =
+            pages.iter().rev().map(|page| (page.path.nfc().collect(), page)).collect();
         for path in paths {
-            if let Some(page) = by_path.get(&*composed(path)) {
+            let composed: String = path.nfc().collect();
+            let page = by_spelling.get(&**path).or_else(|| by_path.get(&composed));
+            if let Some(page) = page {
                 chosen.push(*page);
             } else {
                 writeln!(outputs.complaints, "error: {path} is no page of this vault")?;
@@ -167,10 +173,4 @@ fn raised(page: &ClassifiedPage) -> Option<PageClass> {
 
 fn printable(character: char) -> char {
     if character.is_control() { '\u{fffd}' } else { character }
-}
-
-/// Page paths are kept composed, whatever the shell hands over.
-fn composed(path: &str) -> String {
-    use unicode_normalization::UnicodeNormalization as _;
-    path.nfc().collect()
 }

@@ -51,8 +51,8 @@ pub(super) fn publish(
         let (class, lowering) = bench.judge(&path, &page, previous.and_then(|old| old.page(&path)));
         let due = lowering.map(|lowering| lowering.since + LOWERING_WAIT);
         look_again = look_again.into_iter().chain(due).min();
-        let SurveyedPage { disk, inode, ruling, .. } = page;
-        pages.insert(path, ServedPage { disk, inode, class, ruling, lowering });
+        let SurveyedPage { disk, inode, ruling, twins, .. } = page;
+        pages.insert(path, ServedPage { disk, inode, class, ruling, twins, lowering });
     }
     Snapshot {
         pages,

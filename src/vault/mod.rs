@@ -51,7 +51,7 @@ use crate::search::Query;
 use crate::vault::files::{NoBytes, Root};
 use crate::vault::library::{Question, Shelf};
 use crate::vault::page::{Content, decode};
-use crate::vault::snapshot::{Keeper, ServedPage, Snapshot};
+use crate::vault::snapshot::{Keeper, Snapshot};
 use crate::vault::survey::Surveyor;
 
 /// A request is started over this often when the vault changes under it.
@@ -138,7 +138,7 @@ pub struct Classification {
 /// What git's attributes make of one page, and what is made of that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassifiedPage {
-    /// The path.
+    /// The path, as the disk spells it.
     pub path: String,
     /// The ruling by attributes and name alone.
     pub ruling: Ruling,
@@ -225,16 +225,18 @@ impl Vault {
     /// [`Unavailable`]; the reason is in the log.
     pub fn classification(&self) -> Result<Classification, Unavailable> {
         let snapshot = self.snapshot()?;
-        let of_page = |(path, page): (&VaultPath, &ServedPage)| ClassifiedPage {
-            path: path.to_string(),
-            ruling: page.ruling.clone(),
-            served_as: page.class,
-        };
+        let mut pages = Vec::new();
+        for page in snapshot.pages.values() {
+            let twins = page.twins.iter().map(|twin| (&twin.disk, &twin.ruling));
+            for (disk, ruling) in [(&page.disk, &page.ruling)].into_iter().chain(twins) {
+                let (path, ruling) = (disk.clone(), ruling.clone());
+                pages.push(ClassifiedPage { path, ruling, served_as: page.class });
+            }
+        }
         let of_dot_file = |path: &String| {
             let ruling = judge(path, &GitAttributes::NONE, NameCase::Exact);
             ClassifiedPage { path: path.clone(), served_as: ruling.class, ruling }
         };
-        let mut pages: Vec<_> = snapshot.pages.iter().map(of_page).collect();
         pages.extend(snapshot.private_dot_files.iter().map(of_dot_file));
         pages.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(Classification { pages, warnings: snapshot.doubts.clone() })

@@ -11,7 +11,7 @@ use crate::access::path::VaultPath;
 use crate::clock::{Clock, UnixTime};
 use crate::vault::fingerprint::{Fingerprint, Inode};
 use crate::vault::judge::{Lowering, publish};
-use crate::vault::survey::{Surveyor, Trouble};
+use crate::vault::survey::{Surveyor, Trouble, Twin};
 
 /// Every page with its class. Never changed; replaced as a whole.
 #[derive(Debug)]
@@ -36,6 +36,7 @@ pub(super) struct ServedPage {
     pub(super) class: PageClass,
     /// What git's attributes alone would make of it.
     pub(super) ruling: Ruling,
+    pub(super) twins: Vec<Twin>,
     pub(super) lowering: Option<Lowering>,
 }
 

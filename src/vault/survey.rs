@@ -52,6 +52,15 @@ pub(super) struct SurveyedPage {
     pub(super) ruling: Ruling,
     /// The same, raised by evidence and by other names of the same file.
     pub(super) class: PageClass,
+    /// Other spellings on the disk that are the same path when composed.
+    pub(super) twins: Vec<Twin>,
+}
+
+/// A file that is not served, because another has the same path when composed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Twin {
+    pub(super) disk: String,
+    pub(super) ruling: Ruling,
 }
 
 /// Whether git is at work in the vault.
@@ -218,7 +227,7 @@ impl Judgement {
             };
             let strict = strictest.entry(inode).or_insert(class);
             *strict = class.max(*strict);
-            let page = SurveyedPage { disk, inode, ruling, class };
+            let page = SurveyedPage { disk, inode, ruling, class, twins: Vec::new() };
             // Two names on the disk that are one after composition: the first in
             // byte order is served, with the stricter class of the two.
             match pages.get_mut(&path) {
@@ -227,9 +236,7 @@ impl Judgement {
                 }
                 Some(first) => {
                     first.class = first.class.max(page.class);
-                    if page.ruling.class > first.ruling.class {
-                        first.ruling = page.ruling;
-                    }
+                    first.twins.push(Twin { disk: page.disk, ruling: page.ruling });
                 }
             }
         }

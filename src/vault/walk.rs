@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 
 use cap_fs_ext::{DirExt as _, MetadataExt as _};
-use cap_std::fs::Dir;
+use cap_std::fs::{Dir, Metadata};
 
 use crate::access::class::is_private_name;
 use crate::access::path::VaultPath;
@@ -67,6 +67,11 @@ impl Walk {
         let identity = Identity::of(&fs::symlink_metadata(root.path().join(&relative))?);
         // Remembered even if it cannot be read or is skipped: that may change.
         self.folders.push(Folder { relative: relative.clone(), identity });
+        // git goes by the path and pages by the handle: they must be one folder.
+        let opened = inode_of(&folder.dir_metadata()?);
+        if opened != identity.inode {
+            return Err(io::Error::other("the folder was replaced by another"));
+        }
         let mut names = Vec::new();
         for entry in folder.entries()? {
             let entry = entry?;
@@ -86,7 +91,7 @@ impl Walk {
                 continue;
             }
             let Ok(metadata) = entry.metadata() else { continue };
-            let inode = Inode { device: metadata.dev(), number: metadata.ino() };
+            let inode = inode_of(&metadata);
             let disk =
                 if relative.is_empty() { name.clone() } else { format!("{relative}/{name}") };
             if metadata.is_dir() && !hidden && depth < DEEPEST {
@@ -105,6 +110,10 @@ impl Walk {
         }
         Ok(())
     }
+}
+
+fn inode_of(metadata: &Metadata) -> Inode {
+    Inode { device: metadata.dev(), number: metadata.ino() }
 }
 
 fn is_private_page(name: &str) -> bool {

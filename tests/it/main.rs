@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+/// Page classes equal what git itself says.
+mod attributes_against_git;
 /// Malformed input at every route and tool.
 mod bad_input;
 /// What an unauthorized caller can reach: every route is called without a token.

@@ -1,6 +1,10 @@
 //! Small real repositories, and vaults over them.
 
 mod disk;
+mod locked;
+mod race;
+mod rules;
+mod searching;
 
 use std::fs;
 use std::path::{Path, PathBuf};
