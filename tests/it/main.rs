@@ -1,1 +1,1 @@
-
+mod resource_server;
