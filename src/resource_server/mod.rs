@@ -39,7 +39,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::Request;
 use axum::middleware::from_fn_with_state;
-use axum::response::Response;
+use axum::response::IntoResponse;
 use tower::Service;
 
 use crate::clock::Clock;
@@ -113,11 +113,8 @@ impl ResourceServer {
     /// the protected-resource metadata, which needs no token (B03).
     pub fn router<S>(&self, mcp: S) -> Router
     where
-        S: Service<Request, Response = Response, Error = Infallible>
-            + Clone
-            + Send
-            + Sync
-            + 'static,
+        S: Service<Request, Error = Infallible> + Clone + Send + Sync + 'static,
+        S::Response: IntoResponse,
         S::Future: Send + 'static,
     {
         let protected = Router::new()

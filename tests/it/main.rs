@@ -18,6 +18,8 @@ mod embedding;
 mod next_request;
 /// Answers over a vault equal answers over the same vault without its hidden pages.
 mod non_interference;
+/// Bearer tokens and the guard, against embedded and foreign issuers.
+mod resource_server;
 /// House rules that a compiler does not check.
 mod tidy;
 

@@ -1,0 +1,346 @@
+//! The MCP server behind the guard, in every revision that is served.
+
+use std::time::Duration;
+
+use axum::Router;
+use brain_mcp::mcp::service::McpServer;
+use brain_mcp::mcp::vaults::Vaults;
+use brain_mcp::vault::{self, Vault};
+use serde_json::{Value, json};
+use tower::ServiceExt as _;
+
+use super::minting::{Answer, Key, Server, claims_with, good_claims, request, send};
+
+const LEGACY: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
+const STATELESS: &str = "2026-07-28";
+
+fn open_vault() -> Vault {
+    Vault::open(vault::Settings { root: "tests/fixtures".into() }).expect("a vault")
+}
+
+fn serve(server: &Server) -> Router {
+    let mcp = McpServer::new(Vaults::single(open_vault()));
+    server.server.router(mcp.into_http(server.sessions.manager()))
+}
+
+/// A client with a token, and with a session in the older revisions.
+struct Client<'a> {
+    router: &'a Router,
+    token: String,
+    version: &'static str,
+    session: Option<String>,
+}
+
+impl<'a> Client<'a> {
+    async fn open(router: &'a Router, token: String, version: &'static str) -> (Self, Value) {
+        let mut client = Self { router, token, version, session: None };
+        let hello = json!({
+            "protocolVersion": version,
+            "capabilities": {},
+            "clientInfo": { "name": "test", "version": "1" },
+        });
+        let answer = client.post("initialize", hello).await;
+        assert_eq!(answer.status, 200, "{}", answer.text);
+        client.session = Some(answer.header("mcp-session-id").to_owned());
+        let done = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        assert_eq!(client.send("POST", &done.to_string()).await.status, 202);
+        (client, answer.message()["result"].take())
+    }
+
+    fn stateless(router: &'a Router, token: String) -> Self {
+        Self { router, token, version: STATELESS, session: None }
+    }
+
+    /// Asks and returns the result, or the error.
+    async fn ask(&self, method: &str, params: Value) -> Value {
+        let mut message = self.post(method, params).await.message();
+        if message["result"].is_null() { message["error"].take() } else { message["result"].take() }
+    }
+
+    async fn call(&self, tool: &str, arguments: Value) -> Value {
+        self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await
+    }
+
+    async fn post(&self, method: &str, mut params: Value) -> Answer {
+        if self.version == STATELESS {
+            params["_meta"] = json!({
+                "io.modelcontextprotocol/protocolVersion": STATELESS,
+                "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+                "io.modelcontextprotocol/clientCapabilities": {},
+            });
+        }
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        self.send("POST", &body.to_string()).await
+    }
+
+    async fn send(&self, method: &str, body: &str) -> Answer {
+        send(self.router, self.request(method, body)).await
+    }
+
+    fn request(&self, method: &str, body: &str) -> axum::extract::Request {
+        let mut request = request(method, Some(&self.token), body.to_owned());
+        let headers = request.headers_mut();
+        headers.insert("host", "wiki.example.org".parse().unwrap());
+        headers.insert("mcp-protocol-version", self.version.parse().unwrap());
+        if let Some(session) = &self.session {
+            headers.insert("mcp-session-id", session.parse().unwrap());
+        }
+        if self.version == STATELESS {
+            let body: Value = serde_json::from_str(body).unwrap();
+            let method = body["method"].as_str().unwrap();
+            headers.insert("mcp-method", method.parse().unwrap());
+            let params = &body["params"];
+            if let Some(name) = params["name"].as_str().or(params["uri"].as_str()) {
+                headers.insert("mcp-name", name.parse().unwrap());
+            }
+        }
+        request
+    }
+}
+
+fn owner_token() -> String {
+    Key::es256().token(&good_claims())
+}
+
+fn check_tools(list: &Value) {
+    let tools = list["tools"].as_array().expect("tools");
+    let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["read_page", "search"]);
+    for tool in tools {
+        assert!(tool["title"].is_string() && tool["description"].is_string());
+        assert!(tool["description"].as_str().unwrap().contains("Example: {"));
+        assert_eq!(tool["annotations"]["readOnlyHint"], true);
+        assert_eq!(tool["annotations"]["destructiveHint"], false);
+        assert_eq!(tool["annotations"]["idempotentHint"], true);
+        assert_eq!(tool["annotations"]["openWorldHint"], false);
+        assert_eq!(tool["inputSchema"]["type"], "object");
+        assert_eq!(tool["outputSchema"]["type"], "object");
+        // Some clients refuse a whole server for one nullable argument.
+        assert!(!tool["inputSchema"].to_string().contains("null"));
+        assert_eq!(tool["inputSchema"]["properties"]["vault"]["type"], "string");
+    }
+    assert_eq!(tools[1]["inputSchema"]["required"], json!(["query"]));
+    assert_eq!(tools[0]["inputSchema"]["required"], json!(["path"]));
+}
+
+#[tokio::test]
+async fn the_older_revisions_have_sessions() {
+    let server = Server::embedded();
+    let router = serve(&server);
+    for version in LEGACY {
+        let (client, hello) = Client::open(&router, owner_token(), version).await;
+        assert_eq!(hello["protocolVersion"], version);
+        assert_eq!(hello["serverInfo"]["name"], "brain-mcp");
+        assert_eq!(hello["capabilities"]["resources"]["subscribe"], Value::Null);
+        check_tools(&client.ask("tools/list", json!({})).await);
+        assert_eq!(client.ask("ping", json!({})).await, json!({}));
+    }
+}
+
+#[tokio::test]
+async fn the_newest_revision_has_none() {
+    let server = Server::embedded();
+    let router = serve(&server);
+    let client = Client::stateless(&router, owner_token());
+    let discovered = client.ask("server/discover", json!({})).await;
+    let expected = json!(["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]);
+    assert_eq!(discovered["supportedVersions"], expected);
+    let answer = client.post("tools/list", json!({})).await;
+    assert!(answer.header("content-type").starts_with("application/json"));
+    assert_eq!(answer.header("mcp-session-id"), "");
+    assert_eq!(answer.header("cache-control"), "no-store");
+    let list = &answer.json()["result"];
+    check_tools(list);
+    assert_eq!(list["cacheScope"], "private");
+    // B44: a session that the client remembers from before does not matter.
+    let stale = Client { session: Some("stale".to_owned()), ..client };
+    check_tools(&stale.ask("tools/list", json!({})).await);
+}
+
+/// T21: a revision that is not served is negotiated down, never refused.
+#[tokio::test]
+async fn other_revisions_are_offered_the_newest_with_sessions() {
+    let server = Server::embedded();
+    let router = serve(&server);
+    for version in ["2024-11-05", "2099-01-01"] {
+        let client = Client {
+            router: &router,
+            token: owner_token(),
+            version: "2025-11-25",
+            session: Some("stale".to_owned()),
+        };
+        let hello = json!({
+            "protocolVersion": version,
+            "capabilities": {},
+            "clientInfo": { "name": "test", "version": "1" },
+        });
+        let result = client.ask("initialize", hello).await;
+        assert_eq!(result["protocolVersion"], "2025-11-25", "{version}");
+    }
+}
+
+/// Every catalogue answers, although there is nothing in it yet.
+#[tokio::test]
+async fn empty_catalogues_answer_properly() {
+    let server = Server::embedded();
+    let router = serve(&server);
+    let (legacy, _) = Client::open(&router, owner_token(), "2025-11-25").await;
+    let stateless = Client::stateless(&router, owner_token());
+    for client in [&legacy, &stateless] {
+        let ask = async |method: &str, params: Value| client.ask(method, params).await;
+        assert_eq!(ask("resources/list", json!({})).await["resources"], json!([]));
+        let templates = ask("resources/templates/list", json!({})).await;
+        assert_eq!(templates["resourceTemplates"], json!([]));
+        assert_eq!(ask("prompts/list", json!({})).await["prompts"], json!([]));
+        let completion = json!({
+            "ref": { "type": "ref/prompt", "name": "none" },
+            "argument": { "name": "topic", "value": "a" },
+        });
+        let completed = ask("completion/complete", completion).await;
+        assert_eq!(completed["completion"]["values"], json!([]));
+        let missing = ask("resources/read", json!({ "uri": "vault://no" })).await;
+        assert!(missing["code"] == -32002 || missing["code"] == -32602, "{missing}");
+        assert_eq!(ask("prompts/get", json!({ "name": "no" })).await["code"], -32602);
+        assert_eq!(client.call("no_such_tool", json!({})).await["code"], -32602);
+    }
+}
+
+/// Design section 6: a session belongs to the subject and client that opened it.
+#[tokio::test]
+async fn a_foreign_session_does_not_exist() {
+    let server = Server::embedded();
+    let router = serve(&server);
+    let (owner, _) = Client::open(&router, owner_token(), "2025-11-25").await;
+    let other = Key::es256().token(&claims_with(json!({ "client_id": "client-2" })));
+    let thief = Client { token: other, session: owner.session.clone(), ..owner };
+    let lost = Client { token: owner_token(), session: Some("none-such".to_owned()), ..owner };
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+    for (method, body) in [("POST", ping), ("POST", cancel), ("GET", ""), ("DELETE", "")] {
+        let stolen = thief.send(method, body).await;
+        let unknown = lost.send(method, body).await;
+        assert_eq!(stolen.status, 404, "{method} {body}");
+        assert_eq!((stolen.status, stolen.text), (unknown.status, unknown.text), "{method}");
+    }
+    // Refreshed: another token of the same client goes on with the session.
+    let refreshed = Key::es256().token(&claims_with(json!({ "jti": "token-2", "gen": 2 })));
+    let owner = Client { token: refreshed, ..owner };
+    assert_eq!(owner.ask("ping", json!({})).await, json!({}));
+    assert_eq!(owner.send("DELETE", "").await.status, 204);
+    assert_eq!(owner.send("POST", ping).await.status, 404);
+}
+
+#[tokio::test]
+async fn the_ninth_session_of_a_client_ends_its_first() {
+    let server = Server::embedded();
+    let router = serve(&server);
+    let mut clients = Vec::new();
+    let other = Key::es256().token(&claims_with(json!({ "client_id": "client-2" })));
+    let (bystander, _) = Client::open(&router, other, "2025-06-18").await;
+    for _ in 0..9 {
+        clients.push(Client::open(&router, owner_token(), "2025-06-18").await.0);
+    }
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    assert_eq!(clients[0].send("POST", ping).await.status, 404);
+    assert_eq!(clients[1].send("POST", ping).await.status, 200);
+    assert_eq!(clients[8].send("POST", ping).await.status, 200);
+    assert_eq!(bystander.send("POST", ping).await.status, 200);
+    assert_eq!(server.sessions.manager().sessions.read().await.len(), 9);
+}
+
+/// #140: an open stream does not outlive the grant, nor the token.
+#[tokio::test(start_paused = true)]
+async fn an_open_stream_ends_with_its_grant_and_with_its_token() {
+    let server = Server::embedded();
+    let router = serve(&server);
+    let (client, _) = Client::open(&router, owner_token(), "2025-11-25").await;
+    let open_stream = async || {
+        let response = router.clone().oneshot(client.request("GET", "")).await.unwrap();
+        assert_eq!(response.status(), 200);
+        let header = |name: &str| response.headers()[name].to_str().unwrap().to_owned();
+        // B18.
+        assert_eq!(header("content-type"), "text/event-stream");
+        assert_eq!(header("cache-control"), "no-cache");
+        assert_eq!(header("x-accel-buffering"), "no");
+        tokio::spawn(axum::body::to_bytes(response.into_body(), usize::MAX))
+    };
+
+    let stream = open_stream().await;
+    tokio::time::sleep(Duration::from_secs(300)).await;
+    assert!(!stream.is_finished(), "the token is good and the clock stands still");
+    server.grant.set(None);
+    tokio::time::sleep(Duration::from_secs(61)).await;
+    assert!(stream.is_finished(), "the grant is dead");
+
+    server.grant.set(Some(brain_mcp::contract::scope::ScopeSet::ALL));
+    let stream = open_stream().await;
+    server.time.advance(Duration::from_secs(600));
+    tokio::time::sleep(Duration::from_secs(61)).await;
+    assert!(stream.is_finished(), "the token is over");
+}
+
+/// What a model gets wrong it is told in words; nothing is a 5xx.
+#[tokio::test]
+async fn bad_arguments_are_tool_errors() {
+    let server = Server::embedded();
+    let router = serve(&server);
+    let (legacy, _) = Client::open(&router, owner_token(), "2025-11-25").await;
+    let stateless = Client::stateless(&router, owner_token());
+    let rows = [
+        ("search", json!({})),
+        ("search", json!({ "query": null })),
+        ("search", json!({ "query": 7 })),
+        ("search", json!({ "query": " \t\n " })),
+        ("search", json!({ "query": "a", "limit": "many" })),
+        ("search", json!({ "query": "a", "limit": -1 })),
+        ("search", json!({ "query": "a", "limit": 1e300 })),
+        ("search", json!({ "query": "a", "vault": "other" })),
+        ("read_page", json!({})),
+        ("read_page", json!({ "path": ["a.md"] })),
+        ("read_page", json!({ "path": "a.md", "vault": "other" })),
+        ("read_page", json!({ "path": "" })),
+        ("read_page", json!({ "path": "../../etc/passwd.md" })),
+        ("read_page", json!({ "path": "a\u{0}.md" })),
+        ("read_page", json!({ "path": "a".repeat(100_000) })),
+    ];
+    for client in [&legacy, &stateless] {
+        for (tool, arguments) in &rows {
+            let result = client.call(tool, arguments.clone()).await;
+            assert_eq!(result["isError"], true, "{tool} {arguments} {result}");
+            let text = result["content"][0]["text"].as_str().expect("words");
+            assert!(!text.is_empty() && text.len() < 300, "{tool}: {text}");
+            assert!(result["structuredContent"].is_null());
+        }
+    }
+}
+
+/// The reading tools need something to read with (B47).
+#[tokio::test]
+async fn a_token_without_scopes_may_look_at_the_catalogue_only() {
+    let server = Server::embedded();
+    let router = serve(&server);
+    let token = Key::es256().token(&claims_with(json!({ "scope": "" })));
+    let (client, _) = Client::open(&router, token, "2025-11-25").await;
+    check_tools(&client.ask("tools/list", json!({})).await);
+    let call = client.post("tools/call", json!({ "name": "search", "arguments": {} })).await;
+    assert_eq!(call.status, 403);
+    assert!(call.header("www-authenticate").contains("scope=\"wiki:read\""));
+}
+
+#[tokio::test]
+async fn headers_that_disagree_with_the_body_are_refused() {
+    let server = Server::embedded();
+    let router = serve(&server);
+    let client = Client::stateless(&router, owner_token());
+    let body = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": { "name": "search", "arguments": {}, "_meta": {
+            "io.modelcontextprotocol/protocolVersion": STATELESS,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        } },
+    });
+    let mut request = client.request("POST", &body.to_string());
+    request.headers_mut().insert("mcp-name", "read_page".parse().unwrap());
+    let answer = send(&router, request).await;
+    assert_eq!((answer.status.as_u16(), &answer.json()["error"]["code"]), (400, &json!(-32020)));
+}
