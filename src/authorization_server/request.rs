@@ -54,7 +54,7 @@ pub(super) enum LocalFault {
 }
 
 /// The `error` of an authorization response (OAuth 2.1 section 4.1.2.1, RFC 8707
-/// section 2, OpenID Connect Core section 3.1.2.6).
+/// section 2, OIDC Core section 3.1.2.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RefusalCode {
     /// The owner said no.

@@ -37,7 +37,7 @@ pub(super) async fn show(
     let pending = &server.browsing().pending;
     let request = match pending.show(&name, browser).ok_or(PageError::Gone)? {
         Shown::Request(request) => request,
-        Shown::Refusal(_) => {
+        Shown::Refusal => {
             let refusal = pending.take_refusal(&name, browser).ok_or(PageError::Gone)?;
             return Ok(send_back::refusal(&server, &refusal));
         }

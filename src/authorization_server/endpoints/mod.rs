@@ -8,6 +8,8 @@ mod logout;
 mod send_back;
 mod setup;
 mod sign_in;
+#[cfg(test)]
+mod tests;
 
 use axum::Router;
 use axum::http::HeaderMap;

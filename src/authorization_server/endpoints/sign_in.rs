@@ -94,7 +94,7 @@ async fn form(
         let shown = server.browsing().pending.show(name, visitor.cookie().key())?;
         match shown {
             Shown::Request(request) => Some(Asker::of(&request)),
-            Shown::Refusal(_) => None,
+            Shown::Refusal => None,
         }
     });
     let template = SignInPage {
