@@ -4,12 +4,13 @@ mod assets;
 mod authorize;
 mod consent;
 mod form;
+
 mod logout;
+#[cfg(test)]
+mod page_tests;
 mod send_back;
 mod setup;
 mod sign_in;
-#[cfg(test)]
-mod tests;
 
 use axum::Router;
 use axum::http::HeaderMap;
