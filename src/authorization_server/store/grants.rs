@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
 
 use super::{Store, StoreError, decode, encode};
 use crate::authorization_server::client::ClientId;
@@ -30,10 +31,6 @@ impl LiveGrants {
         self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn find(&self, id: GrantId) -> Option<Grant> {
-        self.by_id.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
-    }
-
     pub(super) fn replace(&self, mut grant: Grant) {
         let mut by_id = self.by_id.write().unwrap_or_else(PoisonError::into_inner);
         // An access token may have been seen between the look and the change.
@@ -47,9 +44,19 @@ impl LiveGrants {
 }
 
 impl Store {
+    /// Looks at a grant in memory, without copying it.
+    pub(crate) fn look_at_grant<T>(
+        &self,
+        id: GrantId,
+        look: impl FnOnce(&Grant) -> T,
+    ) -> Option<T> {
+        let by_id = self.0.live_grants.by_id.read().unwrap_or_else(PoisonError::into_inner);
+        by_id.get(&id).map(look)
+    }
+
     /// The grant of that name. Answers from memory.
     pub(crate) fn grant(&self, id: GrantId) -> Option<Grant> {
-        self.0.live_grants.find(id)
+        self.look_at_grant(id, Grant::clone)
     }
 
     /// Whether the client has a grant that is remembered, alive or over.
@@ -109,17 +116,18 @@ impl Store {
         Ok(())
     }
 
-    /// Forgets grants that have been over since before `horizon`.
+    /// Forgets grants that have been over for as long as `memory`.
     pub(crate) fn forget_grants(
         &self,
         policy: RefreshPolicy,
-        horizon: UnixTime,
+        now: UnixTime,
+        memory: Duration,
     ) -> Result<(), StoreError> {
         let _order = self.0.live_grants.begin();
         let mut by_id = self.0.live_grants.by_id.write().unwrap_or_else(PoisonError::into_inner);
         let over: Vec<GrantId> = by_id
             .values()
-            .filter(|grant| grant.is_over_since(policy) < horizon)
+            .filter(|grant| grant.is_over_since(policy) + memory <= now)
             .map(|grant| grant.id)
             .collect();
         for id in over {

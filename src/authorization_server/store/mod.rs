@@ -21,14 +21,14 @@ pub(crate) mod grants;
 mod opening;
 mod record;
 
-use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use self::durability::Durability;
 use self::grants::LiveGrants;
-pub(crate) use self::record::{decode, encode};
+use self::record::{decode, encode};
+use super::data_directory::DataDirectory;
 
 /// A handle to the database. Cheap to clone.
 #[derive(Clone)]
@@ -38,8 +38,8 @@ struct Inner {
     trees: Trees,
     live_grants: LiveGrants,
     durability: Durability,
-    // The locked file: dropped last, so that nobody else opens too early.
-    _lock: File,
+    // Dropped last, so that nobody else opens too early.
+    _home: DataDirectory,
 }
 
 /// One tree a kind of record.
