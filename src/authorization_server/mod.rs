@@ -21,6 +21,8 @@ mod secrets;
 mod settings;
 mod signing_key;
 mod store;
+#[cfg(test)]
+mod testing;
 mod token;
 
 use std::sync::Arc;
@@ -77,7 +79,7 @@ impl AuthorizationServer {
 
     /// Everything that the server answers, pages and endpoints.
     pub fn router(&self) -> Router {
-        endpoints::pages().merge(endpoints::machine()).with_state(self.clone())
+        endpoints::pages().merge(endpoints::machine::routes()).with_state(self.clone())
     }
 
     /// The public halves of the signing keys, for the resource server.

@@ -20,10 +20,12 @@ mod durability;
 pub(crate) mod grants;
 mod opening;
 mod record;
+#[cfg(test)]
+mod tests;
 
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::durability::Durability;
 use self::grants::LiveGrants;
@@ -37,6 +39,7 @@ pub(crate) struct Store(Arc<Inner>);
 struct Inner {
     trees: Trees,
     live_grants: LiveGrants,
+    changes: Mutex<()>,
     durability: Durability,
     // Dropped last, so that nobody else opens too early.
     _home: DataDirectory,
@@ -106,6 +109,12 @@ pub enum OpenError {
 }
 
 impl Store {
+    /// Begins a change that has to look before it writes: while the guard lives,
+    /// nobody else changes anything that is kept in memory too.
+    fn begin(&self) -> MutexGuard<'_, ()> {
+        self.0.changes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Asks the store without changing anything.
     ///
     /// # Errors

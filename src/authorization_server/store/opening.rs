@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::durability::Durability;
 use super::grants::LiveGrants;
@@ -43,7 +43,13 @@ impl Store {
             grants: tree("grants")?,
         };
         let live_grants = LiveGrants::load(&trees.grants)?;
-        Ok(Self(Arc::new(Inner { trees, live_grants, durability, _home: home })))
+        Ok(Self(Arc::new(Inner {
+            trees,
+            live_grants,
+            changes: Mutex::new(()),
+            durability,
+            _home: home,
+        })))
     }
 }
 
