@@ -1,5 +1,8 @@
 //! Form bodies: read strictly, from headers that are read leniently.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashSet;
 
 use axum::extract::{FromRequest, Request};

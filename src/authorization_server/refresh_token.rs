@@ -1,5 +1,8 @@
 //! The text of a refresh token, and how one follows from another.
 
+#[cfg(test)]
+mod tests;
+
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};

@@ -1,5 +1,8 @@
 //! The master secret, and the keys that are derived from it.
 
+#[cfg(test)]
+mod tests;
+
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use chacha20poly1305::aead::{Aead as _, Payload};

@@ -3,6 +3,9 @@
 //! Private halves never leave this module. The file that keeps them is sealed under
 //! a key of the master secret, with the name of each key as associated data.
 
+#[cfg(test)]
+mod tests;
+
 use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};

@@ -16,7 +16,7 @@ use tower::ServiceExt as _;
 use super::authorization::{Approval, AuthorizationRequest};
 use super::client::{ClientId, RegisteredClient};
 use super::pkce::CodeChallenge;
-use super::{AuthorizationServer, Settings};
+use super::{AuthorizationServer, OpenError, Settings};
 use crate::clock::{Clock, ManualClock, UnixTime};
 use crate::contract::claims::AccessTokenClaims;
 use crate::contract::liveness::{GrantLiveness as _, GrantReference};
@@ -58,15 +58,17 @@ pub(crate) fn settings(directory: &TempDir) -> Settings {
 
 impl TestServer {
     pub(crate) fn start() -> Self {
-        Self::start_with(|_| {})
+        Self::start_with(1, |_| {})
     }
 
-    pub(crate) fn start_with(adjust: impl FnOnce(&mut Settings)) -> Self {
+    /// A server whose random bytes come from this seed.
+    pub(crate) fn start_with(seed: u64, adjust: impl FnOnce(&mut Settings)) -> Self {
         let directory = TempDir::new().unwrap();
         let (time, clock) = Clock::manual(START);
         let mut settings = settings(&directory);
         adjust(&mut settings);
-        let server = AuthorizationServer::open(settings, time.clone(), Entropy::seeded(1)).unwrap();
+        let server =
+            AuthorizationServer::open(settings, time.clone(), Entropy::seeded(seed)).unwrap();
         Self { server, clock, directory, time }
     }
 
@@ -75,8 +77,17 @@ impl TestServer {
         let Self { server, clock, directory, time } = self;
         let settings = server.settings().clone();
         drop(server);
-        let server = AuthorizationServer::open(settings, time.clone(), Entropy::seeded(2)).unwrap();
-        Self { server, clock, directory, time }
+        // What was begun beside the requests still holds the store, for a moment.
+        for _ in 0..500 {
+            let opened =
+                AuthorizationServer::open(settings.clone(), time.clone(), Entropy::seeded(2));
+            match opened {
+                Ok(server) => return Self { server, clock, directory, time },
+                Err(OpenError::InUse(_)) => std::thread::sleep(Duration::from_millis(10)),
+                Err(error) => panic!("{error}"),
+            }
+        }
+        panic!("the data directory was not released")
     }
 
     pub(crate) fn advance(&self, seconds: u64) {

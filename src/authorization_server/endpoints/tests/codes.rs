@@ -227,7 +227,7 @@ async fn a_used_code_stays_used_after_a_restart() {
 /// #64: what was approved can be over before the code is exchanged.
 #[tokio::test]
 async fn a_code_for_something_that_is_over_is_refused() {
-    let test = TestServer::start_with(|settings| {
+    let test = TestServer::start_with(1, |settings| {
         settings.lifetimes.people = std::time::Duration::from_secs(30);
     });
     let client = test.client("A client").await;

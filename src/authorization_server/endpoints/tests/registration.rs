@@ -223,7 +223,7 @@ async fn clients_that_nobody_needs_are_forgotten() {
 /// #100; B24: the oldest that was never approved makes room.
 #[tokio::test]
 async fn a_flood_of_registrations_harms_only_itself() {
-    let test = TestServer::start_with(|settings| settings.client_limit = 3);
+    let test = TestServer::start_with(1, |settings| settings.client_limit = 3);
     let (used, tokens) = test.granted(&[Scope::Read]).await;
     for number in 0..20 {
         test.advance(1);
