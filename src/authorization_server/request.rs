@@ -7,7 +7,8 @@
 
 use crate::authorization_server::authorization::AuthorizationRequest;
 use crate::authorization_server::client::{ClientId, RegisteredClient};
-use crate::authorization_server::parameters::{NotUtf8, Parameters, Repeated};
+use crate::authorization_server::form::InvalidForm;
+use crate::authorization_server::parameters::{Parameters, Repeated};
 use crate::authorization_server::pkce::CodeChallenge;
 use crate::authorization_server::redirect_uri::RedirectUri;
 use crate::contract::issuer::Issuer;
@@ -33,7 +34,7 @@ pub(super) enum LocalFault {
     TooLong,
     /// It cannot be read without guessing.
     #[error(transparent)]
-    NotUtf8(#[from] NotUtf8),
+    Unreadable(#[from] InvalidForm),
     /// `client_id` or `redirect_uri` is there twice.
     #[error(transparent)]
     Repeated(#[from] Repeated),

@@ -6,13 +6,13 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{Method, StatusCode, header};
 
-use super::{Answer, Ask, Browser, CALLBACK, CHALLENGE, ISSUER, TestServer};
+use super::{Answer, Ask, Browser, CALLBACK, CHALLENGE, ISSUER, PageServer};
 use crate::authorization_server::client::ClientId;
 use crate::contract::scope::ScopeSet;
 use crate::entropy::Entropy;
 
-async fn setting() -> (TestServer, Browser, ClientId) {
-    let test = TestServer::new().await;
+async fn setting() -> (PageServer, Browser, ClientId) {
+    let test = PageServer::new().await;
     let client = test.client(&[CALLBACK]).await;
     let browser = test.signed_in().await;
     (test, browser, client)

@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::{Method, Request, StatusCode, header};
 use tower::ServiceExt as _;
 
-use super::{Ask, CALLBACK, PASSWORD, TestServer};
+use super::{Ask, CALLBACK, PASSWORD, PageServer};
 
 const PAGES: [&str; 5] = ["/authorize", "/login", "/consent", "/setup", "/logout"];
 
@@ -44,7 +44,7 @@ fn bad_texts() -> Vec<String> {
 /// "Bad input" of the first issue.
 #[tokio::test]
 async fn queries_and_forms_of_any_kind() {
-    let test = TestServer::new().await;
+    let test = PageServer::new().await;
     for mut browser in [test.browser(), test.signed_in().await] {
         let token = browser.get("/login").await.form_token();
         for page in PAGES {
@@ -69,7 +69,7 @@ async fn queries_and_forms_of_any_kind() {
 /// Forms that no page of ours sends, for a request that waits: it goes on waiting.
 #[tokio::test]
 async fn malformed_answers_use_nothing_up() {
-    let test = TestServer::new().await;
+    let test = PageServer::new().await;
     let client = test.client(&[CALLBACK]).await;
     let mut browser = test.signed_in().await;
     let page = browser.open(&Ask::of(&client).url()).await;
@@ -84,7 +84,7 @@ async fn malformed_answers_use_nothing_up() {
 /// 404 is for the application; 405, 413 and 415 are pages too.
 #[tokio::test]
 async fn methods_sizes_and_types() {
-    let test = TestServer::new().await;
+    let test = PageServer::new().await;
     let mut browser = test.signed_in().await;
     for page in PAGES {
         for method in [Method::PUT, Method::DELETE, Method::PATCH, Method::OPTIONS] {
@@ -114,7 +114,7 @@ async fn methods_sizes_and_types() {
 /// Headers that nobody's browser sends.
 #[tokio::test]
 async fn odd_headers() {
-    let test = TestServer::new().await;
+    let test = PageServer::new().await;
     let odd: [&[u8]; 8] = [
         b"\xff\xfe",
         b"__Host-brain-session",
@@ -146,7 +146,7 @@ async fn odd_headers() {
 /// The links of our pages come from the settings, whatever a header claims.
 #[tokio::test]
 async fn headers_change_no_url() {
-    let test = TestServer::new().await;
+    let test = PageServer::new().await;
     let client = test.client(&[CALLBACK]).await;
     let mut browser = test.signed_in().await;
     browser.headers = vec![

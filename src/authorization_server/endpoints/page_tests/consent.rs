@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use axum::http::{StatusCode, header};
 
-use super::{Answer, Ask, Browser, CALLBACK, TestServer};
+use super::{Answer, Ask, Browser, CALLBACK, PageServer};
 use crate::authorization_server::client::ClientId;
 
-async fn setting() -> (TestServer, Browser, ClientId) {
-    let test = TestServer::new().await;
+async fn setting() -> (PageServer, Browser, ClientId) {
+    let test = PageServer::new().await;
     let client = test.client(&[CALLBACK]).await;
     let browser = test.signed_in().await;
     (test, browser, client)

@@ -13,16 +13,14 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use http_body_util::BodyExt as _;
-use tempfile::TempDir;
 use tower::ServiceExt as _;
 
+use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::client::{ClientAuthentication, ClientId, RegisteredClient};
 use crate::authorization_server::code::{CodeDigest, IssuedCode};
 use crate::authorization_server::password::{HashingCost, Password};
 use crate::authorization_server::redirect_uri::RedirectUri;
-use crate::authorization_server::{AuthorizationServer, Settings};
-use crate::clock::{Clock, ManualClock, UnixTime};
-use crate::entropy::Entropy;
+use crate::authorization_server::testing::TestServer;
 
 const ISSUER: &str = "https://brain.example";
 const PASSWORD: &str = "correct horse battery";
@@ -30,26 +28,23 @@ const PASSWORD: &str = "correct horse battery";
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 const CALLBACK: &str = "https://app.example/callback";
 
-/// A server with a clock that the test moves.
-struct TestServer {
+/// A server and its pages.
+struct PageServer {
+    base: TestServer,
     server: AuthorizationServer,
     router: Router,
-    clock: ManualClock,
-    _directory: TempDir,
 }
 
-impl TestServer {
+impl PageServer {
     /// Without an owner.
     fn empty(issuer: &str) -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let resource = format!("{issuer}/mcp").parse().unwrap();
-        let mut settings =
-            Settings::new(issuer.parse().unwrap(), resource, directory.path().join("data"));
-        settings.hashing_cost = HashingCost::LEAST;
-        let (now, clock) = Clock::manual(UnixTime::from_seconds(1_800_000_000));
-        let server = AuthorizationServer::open(settings, now, Entropy::system()).unwrap();
-        let router = server.router();
-        Self { server, router, clock, _directory: directory }
+        let base = TestServer::start_with(1, |settings| {
+            settings.issuer = issuer.parse().unwrap();
+            settings.resource = format!("{issuer}/mcp").parse().unwrap();
+            settings.hashing_cost = HashingCost::LEAST;
+        });
+        let (server, router) = (base.server.clone(), base.router());
+        Self { base, server, router }
     }
 
     async fn new() -> Self {
@@ -87,7 +82,7 @@ impl TestServer {
     }
 
     fn wait(&self, span: Duration) {
-        self.clock.advance(span);
+        self.base.clock.advance(span);
     }
 
     fn browser(&self) -> Browser {

@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use axum::http::{StatusCode, header};
 
-use super::{Ask, CALLBACK, PASSWORD, TestServer};
+use super::{Ask, CALLBACK, PASSWORD, PageServer};
 
 const COOKIE: &str = "__Host-brain-session";
 
 /// #149
 #[tokio::test]
 async fn the_cookie_has_every_attribute() {
-    let test = TestServer::new().await;
+    let test = PageServer::new().await;
     let answer = test.browser().get("/login").await;
     let cookie = answer.header(header::SET_COOKIE);
     assert!(cookie.starts_with("__Host-brain-session="), "{cookie}");
@@ -23,7 +23,7 @@ async fn the_cookie_has_every_attribute() {
 /// loopback names, so there they get a plain one.
 #[tokio::test]
 async fn on_loopback_http_the_cookie_is_plain() {
-    let test = TestServer::empty("http://127.0.0.1:8090");
+    let test = PageServer::empty("http://127.0.0.1:8090");
     test.server.first_run(Some(super::Password::typed(PASSWORD))).await.unwrap();
     let answer = test.browser().get("/login").await;
     let cookie = answer.header(header::SET_COOKIE);
@@ -35,7 +35,7 @@ async fn on_loopback_http_the_cookie_is_plain() {
 /// nothing.
 #[tokio::test]
 async fn signing_in_and_out_change_the_session() {
-    let test = TestServer::new().await;
+    let test = PageServer::new().await;
     let mut browser = test.browser();
     browser.get("/login").await;
     let planted = browser.cookies.clone();
@@ -72,10 +72,10 @@ async fn signing_in_and_out_change_the_session() {
 /// #149: the store holds a digest, so a copy of it opens no session.
 #[tokio::test]
 async fn the_store_does_not_know_the_cookie() {
-    let test = TestServer::new().await;
+    let test = PageServer::new().await;
     let browser = test.signed_in().await;
     let secret = browser.cookies[COOKIE].clone();
-    let database = test._directory.path().join("data/database");
+    let database = test.base.directory.path().join("data/database");
     let mut files = vec![database];
     let mut bytes = Vec::new();
     while let Some(path) = files.pop() {
@@ -97,7 +97,7 @@ async fn the_store_does_not_know_the_cookie() {
 /// nothing that waits is lost by it.
 #[tokio::test]
 async fn consent_wants_a_fresh_sign_in() {
-    let test = TestServer::new().await;
+    let test = PageServer::new().await;
     let client = test.client(&[CALLBACK]).await;
     let mut browser = test.signed_in().await;
     test.wait(Duration::from_secs(595));
@@ -117,7 +117,7 @@ async fn consent_wants_a_fresh_sign_in() {
 #[tokio::test]
 async fn sessions_end_by_rest_and_by_age() {
     let is_signed_in = "Signed in as";
-    let test = TestServer::new().await;
+    let test = PageServer::new().await;
     let mut browser = test.signed_in().await;
     test.wait(Duration::from_secs(3599));
     assert!(browser.get("/login").await.body.contains(is_signed_in));
@@ -136,7 +136,7 @@ async fn sessions_end_by_rest_and_by_age() {
 /// Sessions are rows in the store: a restart ends none.
 #[tokio::test]
 async fn not_you_signs_out_and_the_request_goes_on_waiting() {
-    let test = TestServer::new().await;
+    let test = PageServer::new().await;
     let client = test.client(&[CALLBACK]).await;
     let mut browser = test.signed_in().await;
     let page = browser.open(&Ask::of(&client).url()).await;
@@ -157,7 +157,7 @@ async fn not_you_signs_out_and_the_request_goes_on_waiting() {
 /// #149: a wrong password and an unknown user are one answer, and take as long.
 #[tokio::test]
 async fn unknown_users_and_wrong_passwords_look_alike() {
-    let test = TestServer::new().await;
+    let test = PageServer::new().await;
     let mut browser = test.browser();
     let page = browser.get("/login").await;
     let mut answers = BTreeMap::new();
@@ -184,7 +184,7 @@ async fn unknown_users_and_wrong_passwords_look_alike() {
 /// password works after the wait.
 #[tokio::test]
 async fn guessing_is_slowed_down_without_a_lock_that_stays() {
-    let test = TestServer::new().await;
+    let test = PageServer::new().await;
     for user in ["owner", "nobody"] {
         let mut browser = test.browser();
         let page = browser.get("/login").await;
@@ -219,7 +219,7 @@ async fn guessing_is_slowed_down_without_a_lock_that_stays() {
 /// somebody else.
 #[tokio::test]
 async fn the_sign_in_form_is_bound_to_the_browser() {
-    let test = TestServer::new().await;
+    let test = PageServer::new().await;
     let page = test.browser().get("/login").await;
     let token = page.form_token();
     let fields = [("form", &*token), ("user", "owner"), ("password", PASSWORD)];

@@ -2,11 +2,11 @@
 
 use axum::http::StatusCode;
 
-use super::{Ask, Browser, CALLBACK, ISSUER, PASSWORD, TestServer};
+use super::{Ask, Browser, CALLBACK, ISSUER, PASSWORD, PageServer};
 use crate::authorization_server::password::Password;
 use crate::authorization_server::setup::{FirstRun, SetupError};
 
-async fn link(test: &TestServer) -> String {
+async fn link(test: &PageServer) -> String {
     match test.server.first_run(None).await.unwrap() {
         FirstRun::OpenThisLink(link) => {
             link.strip_prefix(ISSUER).expect("a link to the issuer").to_owned()
@@ -23,7 +23,7 @@ async fn choose(browser: &mut Browser, link: &str, first: &str, second: &str) ->
 /// The link makes the owner, signs in, and is used up.
 #[tokio::test]
 async fn the_link_works_once() {
-    let test = TestServer::empty(ISSUER);
+    let test = PageServer::empty(ISSUER);
     let link = link(&test).await;
     let mut browser = test.browser();
     let page = browser.get(&link).await;
@@ -43,7 +43,7 @@ async fn the_link_works_once() {
 /// Of two browsers with the same link, one becomes the owner.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_at_once_make_one_owner() {
-    let test = TestServer::empty(ISSUER);
+    let test = PageServer::empty(ISSUER);
     let link = link(&test).await;
     let (mut first, mut second) = (test.browser(), test.browser());
     let (one, two) = tokio::join!(
@@ -57,7 +57,7 @@ async fn two_at_once_make_one_owner() {
 /// Only the newest link works, and a made-up one never.
 #[tokio::test]
 async fn old_and_made_up_links_do_not_work() {
-    let test = TestServer::empty(ISSUER);
+    let test = PageServer::empty(ISSUER);
     let old = link(&test).await;
     let new = link(&test).await;
     let mut browser = test.browser();
@@ -73,7 +73,7 @@ async fn old_and_made_up_links_do_not_work() {
 /// Twelve characters after normalisation, long ones welcome, both fields alike.
 #[tokio::test]
 async fn unfit_passwords_are_explained_and_cost_nothing() {
-    let test = TestServer::empty(ISSUER);
+    let test = PageServer::empty(ISSUER);
     let link = link(&test).await;
     let mut browser = test.browser();
     let long = "x".repeat(1025);
@@ -101,7 +101,7 @@ async fn unfit_passwords_are_explained_and_cost_nothing() {
 /// The unattended way: the password comes with the settings, once.
 #[tokio::test]
 async fn a_password_in_the_settings_makes_the_owner_once() {
-    let test = TestServer::empty(ISSUER);
+    let test = PageServer::empty(ISSUER);
     let short = test.server.first_run(Some(Password::typed("short"))).await;
     assert!(matches!(short, Err(SetupError::Unfit(_))));
     let password = || Some(Password::typed(PASSWORD));
@@ -115,7 +115,7 @@ async fn a_password_in_the_settings_makes_the_owner_once() {
 /// Before there is an owner, a client's browser is told what to do.
 #[tokio::test]
 async fn without_an_owner_nobody_can_sign_in() {
-    let test = TestServer::empty(ISSUER);
+    let test = PageServer::empty(ISSUER);
     let client = test.client(&[CALLBACK]).await;
     let answer = test.browser().open(&Ask::of(&client).url()).await;
     answer.assert_local_page(StatusCode::FORBIDDEN);
