@@ -5,6 +5,9 @@
 //! happens when a token of some generation is presented is decided here, by a pure
 //! function of the stored record and the time; checklist 5.4 has the reasons.
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;

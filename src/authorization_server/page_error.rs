@@ -5,8 +5,9 @@ use std::time::Duration;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
+use crate::authorization_server::form::InvalidForm;
 use crate::authorization_server::pages::{MessagePage, page};
-use crate::authorization_server::parameters::{NotUtf8, Repeated};
+use crate::authorization_server::parameters::Repeated;
 use crate::authorization_server::pending::NotTaken;
 use crate::authorization_server::request::LocalFault;
 use crate::authorization_server::store::StoreError;
@@ -133,7 +134,16 @@ impl PageError {
         match self {
             Self::Request(fault) => Some(fault.to_string()),
             Self::BadForm(what) => Some((*what).to_owned()),
-            _ => None,
+            Self::ForeignForm
+            | Self::Gone
+            | Self::AnsweredBefore
+            | Self::TooLarge
+            | Self::NotAForm
+            | Self::WrongMethod
+            | Self::NotTheSetupLink
+            | Self::NoOwner
+            | Self::Busy
+            | Self::Store(_) => None,
         }
     }
 }
@@ -164,9 +174,9 @@ impl From<NotTaken> for PageError {
     }
 }
 
-impl From<NotUtf8> for PageError {
-    fn from(_: NotUtf8) -> Self {
-        Self::BadForm("it is not UTF-8")
+impl From<InvalidForm> for PageError {
+    fn from(_: InvalidForm) -> Self {
+        Self::BadForm("its encoding")
     }
 }
 

@@ -1,14 +1,14 @@
 //! Form-encoded parameters as a browser sends them, before anything is believed.
 
+use crate::authorization_server::form::{InvalidForm, decode_component};
+
 /// The name–value pairs of a query or of a posted form, in their order.
+///
+/// Unlike [`Form`](crate::authorization_server::form::Form) it lets a parameter stand
+/// there twice until somebody asks for it: what is unknown here is ignored however
+/// often it comes, and tick boxes share a name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parameters(Vec<(String, String)>);
-
-/// The text is no UTF-8 once it is decoded. A lossy reading would return another
-/// `state` than the one that was sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a parameter is not UTF-8")]
-pub(super) struct NotUtf8;
 
 /// A parameter stands there more than once (OAuth 2.1 section 3.1, checklist #3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,22 +20,15 @@ impl Parameters {
     ///
     /// # Errors
     ///
-    /// [`NotUtf8`].
-    pub(super) fn parse(encoded: &[u8]) -> Result<Self, NotUtf8> {
-        let pairs: Vec<(String, String)> = form_urlencoded::parse(encoded).into_owned().collect();
-        // The decoder puts U+FFFD where it could not read. Whoever means that
-        // character spells it out.
-        let spelled = String::from_utf8_lossy(encoded).to_ascii_uppercase();
-        let meant = spelled.matches("%EF%BF%BD").count() + spelled.matches('\u{FFFD}').count();
-        let found: usize = pairs
-            .iter()
-            .flat_map(|(name, value)| [name, value])
-            .map(|text| text.matches('\u{FFFD}').count())
-            .sum();
-        if found > meant || std::str::from_utf8(encoded).is_err() {
-            return Err(NotUtf8);
-        }
-        Ok(Self(pairs))
+    /// [`InvalidForm::Encoding`]: a lossy reading would return another `state` than
+    /// the one that was sent.
+    pub(super) fn parse(encoded: &[u8]) -> Result<Self, InvalidForm> {
+        let pairs = encoded.split(|byte| *byte == b'&').map(|pair| {
+            let mut halves = pair.splitn(2, |byte| *byte == b'=');
+            let mut next = || decode_component(halves.next().unwrap_or_default());
+            Ok((next()?, next()?))
+        });
+        Ok(Self(pairs.collect::<Result<_, InvalidForm>>()?))
     }
 
     /// The value of a parameter that may be there once. An empty value counts as
@@ -45,12 +38,9 @@ impl Parameters {
     ///
     /// [`Repeated`].
     pub(super) fn single(&self, name: &'static str) -> Result<Option<&str>, Repeated> {
-        let mut values = self.0.iter().filter(|(found, _)| found == name);
-        let first = values.next().map(|(_, value)| &**value);
-        if values.next().is_some() {
-            return Err(Repeated(name));
-        }
-        Ok(first.filter(|value| !value.is_empty()))
+        let mut values = self.all(name);
+        let first = values.next();
+        if values.next().is_some() { Err(Repeated(name)) } else { Ok(first) }
     }
 
     /// The pairs again as text for a URL.

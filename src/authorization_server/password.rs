@@ -61,7 +61,7 @@ pub enum UnfitPassword {
 
 /// What is kept of a password.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct PasswordHash {
+pub(crate) struct PasswordHash {
     cost: HashingCost,
     salt: [u8; 16],
     digest: [u8; 32],

@@ -48,8 +48,8 @@ pub(super) struct PendingName(String);
 pub(super) enum Shown {
     /// Somebody must decide.
     Request(Box<AuthorizationRequest>),
-    /// Nothing to decide: once the owner is known, this goes back.
-    Refusal(Refusal),
+    /// Nothing to decide: once the owner is known, a refusal goes back.
+    Refusal,
 }
 
 /// Why an answer was not taken.
@@ -138,7 +138,7 @@ impl PendingAuthorizations {
     pub(super) fn show(&self, name: &PendingName, browser: SessionKey) -> Option<Shown> {
         self.with(name, browser, |entry| match &entry.judgement {
             Ok(request) => Shown::Request(Box::new(request.clone())),
-            Err(refusal) => Shown::Refusal(refusal.clone()),
+            Err(_) => Shown::Refusal,
         })
     }
 

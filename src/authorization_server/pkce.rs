@@ -1,5 +1,8 @@
 //! Proof Key for Code Exchange (RFC 7636), S256 only.
 
+#[cfg(test)]
+mod tests;
+
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};

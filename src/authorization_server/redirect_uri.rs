@@ -1,5 +1,8 @@
 //! Redirect URIs: where an answer may go.
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -96,13 +99,16 @@ impl RedirectUri {
         if text.contains('#') {
             return Err(InvalidRedirectUri::HasFragment);
         }
-        if !url.username().is_empty() || url.password().is_some() {
+        // In the text too: the parser drops an empty user name.
+        let authority = authority(text);
+        if !url.username().is_empty() || authority.is_some_and(|part| part.contains('@')) {
             return Err(InvalidRedirectUri::HasUserInfo);
         }
         match url.scheme() {
             "http" if !is_loopback(&url) => return Err(InvalidRedirectUri::PlainHttp),
-            // `https:example.org` and `https:/x` parse, but not everywhere alike.
-            "http" | "https" if !has_authority(text) => {
+            // `https:example.org`, `https:/x` and `https:///x` parse, but not
+            // everywhere alike.
+            "http" | "https" if authority.is_none_or(str::is_empty) => {
                 return Err(InvalidRedirectUri::NotAbsolute);
             }
             _ => {}
@@ -195,8 +201,10 @@ impl fmt::Display for RedirectUri {
     }
 }
 
-fn has_authority(text: &str) -> bool {
-    text.split_once(':').is_some_and(|(_, rest)| rest.starts_with("//"))
+/// What stands between `//` and the path, in the spelling of the text.
+fn authority(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once(':')?;
+    rest.strip_prefix("//")?.split(['/', '?', '#']).next()
 }
 
 /// The parts of a loopback http URI that must agree; the port is not among them.

@@ -7,7 +7,8 @@
 
 use crate::authorization_server::authorization::AuthorizationRequest;
 use crate::authorization_server::client::{ClientId, RegisteredClient};
-use crate::authorization_server::parameters::{NotUtf8, Parameters, Repeated};
+use crate::authorization_server::form::InvalidForm;
+use crate::authorization_server::parameters::{Parameters, Repeated};
 use crate::authorization_server::pkce::CodeChallenge;
 use crate::authorization_server::redirect_uri::RedirectUri;
 use crate::contract::issuer::Issuer;
@@ -33,7 +34,7 @@ pub(super) enum LocalFault {
     TooLong,
     /// It cannot be read without guessing.
     #[error(transparent)]
-    NotUtf8(#[from] NotUtf8),
+    Unreadable(#[from] InvalidForm),
     /// `client_id` or `redirect_uri` is there twice.
     #[error(transparent)]
     Repeated(#[from] Repeated),
@@ -54,7 +55,7 @@ pub(super) enum LocalFault {
 }
 
 /// The `error` of an authorization response (OAuth 2.1 section 4.1.2.1, RFC 8707
-/// section 2, OpenID Connect Core section 3.1.2.6).
+/// section 2, OIDC Core section 3.1.2.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RefusalCode {
     /// The owner said no.

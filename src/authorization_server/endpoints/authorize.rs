@@ -4,7 +4,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Redirect, Response};
 
 use crate::authorization_server::AuthorizationServer;
-use crate::authorization_server::endpoints::form::FormBody;
+use crate::authorization_server::endpoints::posted::PostedForm;
 use crate::authorization_server::page_error::PageError;
 use crate::authorization_server::pending::Owner;
 use crate::authorization_server::request::{AuthorizeQuery, LocalFault};
@@ -32,7 +32,7 @@ pub(super) async fn ask(
 
 /// Takes the same as a form. The form comes from another site, so our cookie does not
 /// come with it; it does with the GET that we turn it into.
-pub(super) async fn ask_by_form(FormBody(body): FormBody) -> Result<Response, PageError> {
+pub(super) async fn ask_by_form(PostedForm(body): PostedForm) -> Result<Response, PageError> {
     let query = AuthorizeQuery::parse(&body)?;
     Ok(Redirect::to(&format!("/authorize?{}", query.encoded())).into_response())
 }

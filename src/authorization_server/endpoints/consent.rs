@@ -8,7 +8,7 @@ use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::authorization::{
     Approval, AuthorizationRequest, GrantSpan, InvalidApproval, PeopleSpan,
 };
-use crate::authorization_server::endpoints::form::FormBody;
+use crate::authorization_server::endpoints::posted::PostedForm;
 use crate::authorization_server::endpoints::send_back;
 use crate::authorization_server::page_error::PageError;
 use crate::authorization_server::pages::{Asker, CONSENT_POLICY, ConsentPage, Offer, page};
@@ -37,7 +37,7 @@ pub(super) async fn show(
     let pending = &server.browsing().pending;
     let request = match pending.show(&name, browser).ok_or(PageError::Gone)? {
         Shown::Request(request) => request,
-        Shown::Refusal(_) => {
+        Shown::Refusal => {
             let refusal = pending.take_refusal(&name, browser).ok_or(PageError::Gone)?;
             return Ok(send_back::refusal(&server, &refusal));
         }
@@ -64,7 +64,7 @@ pub(super) async fn answer(
     _own: OwnPage,
     owner: FreshOwner,
     RawQuery(query): RawQuery,
-    FormBody(body): FormBody,
+    PostedForm(body): PostedForm,
 ) -> Result<Response, PageError> {
     let name = PendingName::in_query(query.as_deref()).ok_or(PageError::AnsweredBefore)?;
     let fields = Parameters::parse(&body)?;

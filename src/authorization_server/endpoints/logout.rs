@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 
 use crate::authorization_server::AuthorizationServer;
-use crate::authorization_server::endpoints::form::FormBody;
+use crate::authorization_server::endpoints::posted::PostedForm;
 use crate::authorization_server::page_error::PageError;
 use crate::authorization_server::pages::{SignOutPage, page};
 use crate::authorization_server::parameters::Parameters;
@@ -28,7 +28,7 @@ pub(super) async fn answer(
     _own: OwnPage,
     visitor: Visitor,
     RawQuery(query): RawQuery,
-    FormBody(body): FormBody,
+    PostedForm(body): PostedForm,
 ) -> Result<Response, PageError> {
     let fields = Parameters::parse(&body)?;
     visitor.check_form_token(fields.single("form")?)?;

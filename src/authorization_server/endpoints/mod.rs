@@ -3,11 +3,21 @@
 mod assets;
 mod authorize;
 mod consent;
-mod form;
+mod keys;
 mod logout;
+pub(super) mod machine;
+mod metadata;
+#[cfg(test)]
+mod page_tests;
+mod posted;
+mod register;
+mod revoke;
 mod send_back;
 mod setup;
 mod sign_in;
+#[cfg(test)]
+mod tests;
+mod token;
 
 use axum::Router;
 use axum::http::HeaderMap;

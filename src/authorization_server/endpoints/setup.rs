@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 
 use crate::authorization_server::AuthorizationServer;
-use crate::authorization_server::endpoints::form::FormBody;
+use crate::authorization_server::endpoints::posted::PostedForm;
 use crate::authorization_server::page_error::PageError;
 use crate::authorization_server::pages::{SetupPage, page};
 use crate::authorization_server::parameters::Parameters;
@@ -29,7 +29,7 @@ pub(super) async fn answer(
     State(server): State<AuthorizationServer>,
     _own: OwnPage,
     visitor: Visitor,
-    FormBody(body): FormBody,
+    PostedForm(body): PostedForm,
 ) -> Result<Response, PageError> {
     let fields = Parameters::parse(&body)?;
     let token = fields.single("token")?;

@@ -5,7 +5,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 
 use crate::authorization_server::AuthorizationServer;
-use crate::authorization_server::endpoints::form::FormBody;
+use crate::authorization_server::endpoints::posted::PostedForm;
 use crate::authorization_server::page_error::PageError;
 use crate::authorization_server::pages::{Asker, SignInPage, UserField, WelcomePage, page};
 use crate::authorization_server::parameters::Parameters;
@@ -39,7 +39,7 @@ pub(super) async fn answer(
     _own: OwnPage,
     visitor: Visitor,
     RawQuery(query): RawQuery,
-    FormBody(body): FormBody,
+    PostedForm(body): PostedForm,
 ) -> Result<Response, PageError> {
     let fields = Parameters::parse(&body)?;
     visitor.check_form_token(fields.single("form")?)?;
@@ -94,7 +94,7 @@ async fn form(
         let shown = server.browsing().pending.show(name, visitor.cookie().key())?;
         match shown {
             Shown::Request(request) => Some(Asker::of(&request)),
-            Shown::Refusal(_) => None,
+            Shown::Refusal => None,
         }
     });
     let template = SignInPage {

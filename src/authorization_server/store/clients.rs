@@ -46,7 +46,7 @@ impl Store {
         policy: ClientPolicy,
     ) -> Result<Option<RegisteredClient>, StoreError> {
         // Two equal registrations a second apart happen; they must not race.
-        let _order = self.0.live_grants.begin();
+        let _order = self.begin();
         let now = client.registered_at;
         if let Some(digest) = digest
             && let Some(id) = self.0.trees.client_digests.get(digest)?
@@ -71,7 +71,7 @@ impl Store {
 
     /// Notes that a user has approved the client.
     pub(crate) fn note_approval(&self, id: &ClientId, now: UnixTime) -> Result<(), StoreError> {
-        let _order = self.0.live_grants.begin();
+        let _order = self.begin();
         if let Some(mut stored) = self.stored_client(id)? {
             stored.last_used_at = now;
             stored.was_approved = true;

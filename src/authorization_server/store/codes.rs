@@ -49,7 +49,7 @@ impl Store {
     ) -> Result<Result<Grant, Refusal>, StoreError> {
         // Held over the revocation too: a replay that overtakes the exchange must
         // find its grant in memory.
-        let order = self.0.live_grants.begin();
+        let order = self.begin();
         let trees = (&self.0.trees.codes, &self.0.trees.grants);
         let key = redemption.code.as_bytes();
         let outcome: TransactionResult<Outcome, StoreError> =

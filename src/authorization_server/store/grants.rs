@@ -1,20 +1,17 @@
 //! Grants at rest, and in memory for the question that every request asks.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
 
 use super::{Store, StoreError, decode, encode};
 use crate::authorization_server::client::ClientId;
 use crate::authorization_server::grant::{Grant, GrantId, RefreshPolicy};
 use crate::clock::UnixTime;
 
-/// All grants, written through to the disk: whoever changes one holds `changes`,
-/// writes the record, then replaces it here.
-pub(super) struct LiveGrants {
-    by_id: RwLock<HashMap<GrantId, Grant>>,
-    // Puts the changes of the record and of the memory into one order.
-    changes: Mutex<()>,
-}
+/// All grants, written through to the disk: whoever changes one has begun a change
+/// with [`Store::begin`], writes the record, then replaces it here.
+pub(super) struct LiveGrants(RwLock<HashMap<GrantId, Grant>>);
 
 impl LiveGrants {
     pub(super) fn load(tree: &sled::Tree) -> Result<Self, StoreError> {
@@ -23,19 +20,11 @@ impl LiveGrants {
             let grant: Grant = decode(&bytes?)?;
             by_id.insert(grant.id, grant);
         }
-        Ok(Self { by_id: RwLock::new(by_id), changes: Mutex::new(()) })
-    }
-
-    pub(super) fn begin(&self) -> MutexGuard<'_, ()> {
-        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn find(&self, id: GrantId) -> Option<Grant> {
-        self.by_id.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
+        Ok(Self(RwLock::new(by_id)))
     }
 
     pub(super) fn replace(&self, mut grant: Grant) {
-        let mut by_id = self.by_id.write().unwrap_or_else(PoisonError::into_inner);
+        let mut by_id = self.write();
         // An access token may have been seen between the look and the change.
         if let Some(known) = by_id.get(&grant.id)
             && known.line.generation == grant.line.generation
@@ -44,17 +33,35 @@ impl LiveGrants {
         }
         by_id.insert(grant.id, grant);
     }
+
+    fn read(&self) -> RwLockReadGuard<'_, HashMap<GrantId, Grant>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, HashMap<GrantId, Grant>> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Store {
+    /// Looks at a grant in memory, without copying it.
+    pub(crate) fn look_at_grant<T>(
+        &self,
+        id: GrantId,
+        look: impl FnOnce(&Grant) -> T,
+    ) -> Option<T> {
+        let by_id = self.0.live_grants.read();
+        by_id.get(&id).map(look)
+    }
+
     /// The grant of that name. Answers from memory.
     pub(crate) fn grant(&self, id: GrantId) -> Option<Grant> {
-        self.0.live_grants.find(id)
+        self.look_at_grant(id, Grant::clone)
     }
 
     /// Whether the client has a grant that is remembered, alive or over.
     pub(super) fn has_grants(&self, client: &ClientId) -> bool {
-        let by_id = self.0.live_grants.by_id.read().unwrap_or_else(PoisonError::into_inner);
+        let by_id = self.0.live_grants.read();
         by_id.values().any(|grant| grant.terms.client == *client)
     }
 
@@ -65,7 +72,7 @@ impl Store {
         id: GrantId,
         decide: impl FnOnce(&mut Grant) -> T,
     ) -> Result<Option<T>, StoreError> {
-        let order = self.0.live_grants.begin();
+        let order = self.begin();
         self.change_grant_in(&order, id, decide)
     }
 
@@ -89,7 +96,7 @@ impl Store {
     /// Notes in memory that an access token of this generation has arrived.
     /// Answers whether that is news, to be kept with [`Self::keep_seen`].
     pub(crate) fn note_seen(&self, id: GrantId, generation: u64) -> bool {
-        let mut by_id = self.0.live_grants.by_id.write().unwrap_or_else(PoisonError::into_inner);
+        let mut by_id = self.0.live_grants.write();
         match by_id.get_mut(&id) {
             Some(grant) if grant.line.generation == generation && !grant.line.is_seen => {
                 grant.line.is_seen = true;
@@ -102,24 +109,25 @@ impl Store {
     /// Writes what [`Self::note_seen`] noted. Without waiting for the disk: should
     /// it be lost in a crash, a late retry is answered that might have been refused.
     pub(crate) fn keep_seen(&self, id: GrantId) -> Result<(), StoreError> {
-        let _order = self.0.live_grants.begin();
+        let _order = self.begin();
         if let Some(grant) = self.grant(id) {
             self.0.trees.grants.insert(id.as_bytes(), encode(&grant)?)?;
         }
         Ok(())
     }
 
-    /// Forgets grants that have been over since before `horizon`.
+    /// Forgets grants that have been over for as long as `memory`.
     pub(crate) fn forget_grants(
         &self,
         policy: RefreshPolicy,
-        horizon: UnixTime,
+        now: UnixTime,
+        memory: Duration,
     ) -> Result<(), StoreError> {
-        let _order = self.0.live_grants.begin();
-        let mut by_id = self.0.live_grants.by_id.write().unwrap_or_else(PoisonError::into_inner);
+        let _order = self.begin();
+        let mut by_id = self.0.live_grants.write();
         let over: Vec<GrantId> = by_id
             .values()
-            .filter(|grant| grant.is_over_since(policy) < horizon)
+            .filter(|grant| grant.is_over_since(policy) + memory <= now)
             .map(|grant| grant.id)
             .collect();
         for id in over {

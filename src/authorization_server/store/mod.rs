@@ -22,16 +22,18 @@ pub(crate) mod grants;
 mod opening;
 mod record;
 pub(crate) mod sessions;
+#[cfg(test)]
+mod tests;
 pub(crate) mod users;
 
-use std::fs::File;
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::durability::Durability;
 use self::grants::LiveGrants;
-pub(crate) use self::record::{decode, encode};
+use self::record::{decode, encode};
+use super::data_directory::DataDirectory;
 
 /// A handle to the database. Cheap to clone.
 #[derive(Clone)]
@@ -40,9 +42,10 @@ pub(crate) struct Store(Arc<Inner>);
 struct Inner {
     trees: Trees,
     live_grants: LiveGrants,
+    changes: Mutex<()>,
     durability: Durability,
-    // The locked file: dropped last, so that nobody else opens too early.
-    _lock: File,
+    // Dropped last, so that nobody else opens too early.
+    _home: DataDirectory,
 }
 
 /// One tree a kind of record.
@@ -112,6 +115,12 @@ pub enum OpenError {
 }
 
 impl Store {
+    /// Begins a change that has to look before it writes: while the guard lives,
+    /// nobody else changes anything that is kept in memory too.
+    fn begin(&self) -> MutexGuard<'_, ()> {
+        self.0.changes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Asks the store without changing anything.
     ///
     /// # Errors

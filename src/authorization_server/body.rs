@@ -1,0 +1,20 @@
+//! Request bodies, up to a limit.
+
+use axum::body::{Bytes, to_bytes};
+use axum::extract::Request;
+
+use super::error::EndpointError;
+
+/// No request to an OAuth endpoint has a reason to be longer (design section 9).
+const MAX_BYTES: usize = 64 * 1024;
+
+/// # Errors
+///
+/// [`EndpointError::TooLarge`], or [`EndpointError::BodyLost`] if the connection broke.
+pub(crate) async fn read(request: Request) -> Result<Bytes, EndpointError> {
+    to_bytes(request.into_body(), MAX_BYTES).await.map_err(|error| {
+        let is_limit = std::error::Error::source(&error)
+            .is_some_and(|source| source.is::<http_body_util::LengthLimitError>());
+        if is_limit { EndpointError::TooLarge } else { EndpointError::BodyLost }
+    })
+}
