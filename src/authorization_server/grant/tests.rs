@@ -54,6 +54,9 @@ fn rotated_at(seconds: &[u64]) -> Grant {
     grant
 }
 
+/// Rotations, seen, presented generation, second, verdict (`None`: rotate).
+type Row = (&'static [u64], bool, u64, u64, Option<Verdict>);
+
 /// #67, #71, #73-#76, #78: what each generation gets, by time and by whether the
 /// child was seen.
 #[test]
@@ -62,8 +65,7 @@ fn the_table_of_refresh_rules() {
     let rotate = |grant: &Grant, now| {
         Verdict::Rotate(Line::rotated(&grant.line, token(grant.line.generation).child, now))
     };
-    // Rotations, seen, presented generation, second, verdict (None: rotate).
-    let rows: [(&[u64], bool, u64, u64, Option<Verdict>); 18] = [
+    let rows: [Row; 18] = [
         (&[], false, 0, 100, None),
         (&[100], true, 1, 100, None),
         (&[100], true, 0, 100, Some(Verdict::Redeliver)),
