@@ -120,8 +120,7 @@ impl Server {
         let (clock, entropy) = (Clock::system(), Entropy::system());
         let application = Application::build(configuration, address, clock, entropy).await?;
         let (stop, stopped) = oneshot::channel::<()>();
-        let service =
-            application.router().into_make_service_with_connect_info::<SocketAddr>();
+        let service = application.router().into_make_service_with_connect_info::<SocketAddr>();
         let serving = tokio::spawn(async move {
             // A dropped sender stops the server as well.
             let stopped = async { drop(stopped.await) };

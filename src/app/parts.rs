@@ -5,30 +5,25 @@ use std::path::Path;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Body;
-use axum::extract::Request;
-use axum::response::Response;
-use tower::Service;
-use tower::util::MapResponse;
 
 use super::{Application, StartError, layers};
-use crate::authorization_server::{AuthorizationServer, Settings as AuthorizationSettings};
+use crate::authorization_server::password::Password;
+use crate::authorization_server::{
+    AuthorizationServer, OWNER, Settings as AuthorizationSettings, SetupLink,
+};
 use crate::clock::Clock;
 use crate::configuration::{Configuration, People, TokenSource, User};
 use crate::contract::issuer::Issuer;
 use crate::contract::liveness::GrantLiveness;
 use crate::contract::resource::ResourceUri;
 use crate::entropy::Entropy;
-use crate::mcp::service::{McpHttp, McpServer};
+use crate::mcp::service::McpServer;
 use crate::mcp::vaults::{UserVaults, Vaults};
 use crate::resource_server::key_source::KeySource;
 use crate::resource_server::sessions::Sessions;
 use crate::resource_server::verify::ForeignGrants;
 use crate::resource_server::{ResourceServer, Settings as ResourceSettings};
 use crate::vault::{Settings as VaultSettings, Vault};
-
-/// rmcp answers with a body of its own.
-type IntoAxum = fn(<McpHttp as Service<Request>>::Response) -> Response;
 
 pub(super) async fn build(
     configuration: Configuration,
@@ -50,7 +45,6 @@ pub(super) async fn build(
         key_source: tokens.keys,
     };
     let resource_server = ResourceServer::new(settings, tokens.liveness, clock, sessions);
-    let mcp = MapResponse::new(mcp, (|response| response.map(Body::new)) as IntoAxum);
     let routes = resource_server.router(mcp).merge(tokens.routes);
     let router = layers::around(routes, resource_server.sites(), &configuration.trusted_proxies);
     Ok(Application { router, resource, setup_links: tokens.setup_links })
@@ -100,7 +94,7 @@ impl Tokens {
                     blocking(move || AuthorizationServer::open(settings, clock, entropy)).await?
                 };
                 let password = owner_password.as_ref();
-                let password = password.map(|password| Password::new(password.expose()));
+                let password = password.map(|password| Password::typed(password.expose()));
                 let setup_links = server.first_run(password).await?;
                 let publisher = server.clone();
                 let keys = KeySource::embedded(Arc::new(move || publisher.public_key_set()));
@@ -154,15 +148,13 @@ fn open_vaults_of(user: &User, clock: &Clock) -> Result<UserVaults, StartError> 
 
 fn open_vault(folder: &Path, inbox: Option<&str>, clock: &Clock) -> Result<Vault, StartError> {
     let settings = VaultSettings { root: folder.to_owned(), inbox: inbox.map(str::to_owned) };
-    Vault::open(settings, clock.clone()).map_err(|error| StartError::Vault {
-        folder: folder.display().to_string(),
-        error,
-    })
+    Vault::open(settings, clock.clone())
+        .map_err(|error| StartError::Vault { folder: folder.display().to_string(), error })
 }
 
 fn user_names(people: &People) -> Vec<String> {
     match people {
-        People::SingleOwner { .. } => vec![crate::configuration::check::OWNER.to_owned()],
+        People::SingleOwner { .. } => vec![OWNER.to_owned()],
         People::Named(users) => users.iter().map(|user| user.name.clone()).collect(),
     }
 }

@@ -3,7 +3,7 @@
 use crate::authorization_server::Settings;
 use crate::authorization_server::password::PasswordHasher;
 use crate::authorization_server::pending::PendingAuthorizations;
-use crate::authorization_server::setup::SetupSecret;
+use crate::authorization_server::setup::SetupSecrets;
 use crate::authorization_server::sign_in::SignInThrottle;
 use crate::clock::Clock;
 use crate::entropy::Entropy;
@@ -14,7 +14,7 @@ pub(super) struct Browsing {
     pub(super) pending: PendingAuthorizations,
     pub(super) passwords: PasswordHasher,
     pub(super) throttle: SignInThrottle,
-    pub(super) setup: SetupSecret,
+    pub(super) setup: SetupSecrets,
 }
 
 impl Browsing {
@@ -24,7 +24,7 @@ impl Browsing {
             pending: PendingAuthorizations::new(pending_lifetime, clock.clone(), entropy.clone()),
             passwords: PasswordHasher::new(settings.hashing_cost, entropy.clone()),
             throttle: SignInThrottle::new(clock.clone()),
-            setup: SetupSecret::default(),
+            setup: SetupSecrets::default(),
         }
     }
 }

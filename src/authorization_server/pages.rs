@@ -72,7 +72,7 @@ pub(super) enum UserField {
 pub(super) struct SetupPage<'a> {
     pub(super) issuer: &'a Issuer,
     pub(super) token: &'a str,
-    pub(super) user: &'static str,
+    pub(super) user: &'a str,
     pub(super) shortest: usize,
     pub(super) problem: Option<String>,
 }

@@ -119,12 +119,27 @@ impl NewPassword {
         Self::check(Password::typed(first))
     }
 
-    /// Judges a password by its length.
+    /// Takes a password from the operator's file. A short one is his decision, made
+    /// where nobody can ask back; it is told to the log.
     ///
     /// # Errors
     ///
-    /// [`UnfitPassword`].
-    pub fn check(password: Password) -> Result<Self, UnfitPassword> {
+    /// [`UnfitPassword::TooLong`].
+    pub(super) fn given_by_operator(password: Password) -> Result<Self, UnfitPassword> {
+        match Self::check(password.clone()) {
+            Err(UnfitPassword::TooShort) => {
+                tracing::warn!(
+                    "the owner's password has fewer than {} characters; it is easily guessed",
+                    Self::MIN_CHARACTERS
+                );
+                Ok(Self(password))
+            }
+            judged => judged,
+        }
+    }
+
+    /// Judges a password by its length.
+    fn check(password: Password) -> Result<Self, UnfitPassword> {
         match password.0.chars().count() {
             ..Self::MIN_CHARACTERS => Err(UnfitPassword::TooShort),
             length if length > Self::MAX_CHARACTERS => Err(UnfitPassword::TooLong),

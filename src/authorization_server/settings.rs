@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::grant::RefreshPolicy;
 use super::password::HashingCost;
+use super::setup::OWNER;
 use super::store::clients::ClientPolicy;
 use crate::contract::issuer::Issuer;
 use crate::contract::resource::ResourceUri;
@@ -18,6 +19,8 @@ pub struct Settings {
     pub resource: ResourceUri,
     /// Where it keeps its database and its keys.
     pub data_dir: PathBuf,
+    /// Who may sign in. Never empty; the first is the owner.
+    pub users: Vec<String>,
     /// How long things last.
     pub lifetimes: Lifetimes,
     /// What hashing a password costs.
@@ -69,6 +72,7 @@ impl Settings {
             issuer,
             resource,
             data_dir,
+            users: vec![OWNER.to_owned()],
             lifetimes: Lifetimes::default(),
             hashing_cost: HashingCost::STRONG,
             client_limit: 1000,

@@ -1,7 +1,7 @@
-//! The first run: who becomes the owner.
+//! The first run: how users come to their passwords.
 //!
-//! Either the operator gives a password, for unattended installs, or a link is
-//! printed that works once. There is no default password and no open door: whoever
+//! Either the operator gives the owner's, for unattended installs, or a link is
+//! printed for each that works once. There is no default password and no open door: whoever
 //! can read the terminal owns the server.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,19 +18,17 @@ use crate::authorization_server::store::users::User;
 /// The name of the user in the single-owner form.
 pub const OWNER: &str = "owner";
 
-/// What the first run came to.
+/// A link by which somebody chooses a password. It works once, and until the next
+/// start.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FirstRun {
-    /// There is an owner already.
-    Ready,
-    /// The owner was made with the password from the settings.
-    OwnerMade,
-    /// Somebody has to open this link and choose a password. It works once, and until
-    /// the next start.
-    OpenThisLink(String),
+pub struct SetupLink {
+    /// Whose password it is.
+    pub user: String,
+    /// The link.
+    pub url: String,
 }
 
-/// Why the owner could not be made.
+/// Why a user could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     /// The password in the settings, or in the form.
@@ -47,40 +45,54 @@ pub enum SetupError {
     Store(#[from] StoreError),
 }
 
-/// The digest of the secret in the link, as long as it is good. Cheap to clone.
+/// The digests of the secrets in the links, with whose they are, as long as they are
+/// good. Cheap to clone.
 #[derive(Clone, Default)]
-pub(super) struct SetupSecret(Arc<Mutex<Option<[u8; 32]>>>);
+pub(super) struct SetupSecrets(Arc<Mutex<Vec<([u8; 32], String)>>>);
 
 impl AuthorizationServer {
-    /// Makes the owner, if there is none and `password` is given; else makes the link
-    /// by which somebody becomes the owner. Called once at the start.
+    /// Sees to it that every user of the settings has a password or a way to one.
+    /// `password` is for the first of them, for unattended installs; the others, and
+    /// the first without it, get a link. Called once at the start.
     ///
     /// # Errors
     ///
     /// [`SetupError`].
-    pub async fn first_run(&self, password: Option<Password>) -> Result<FirstRun, SetupError> {
-        if self.store().read(|store| Ok(store.user_count())).await? > 0 {
-            return Ok(FirstRun::Ready);
+    pub async fn first_run(
+        &self,
+        password: Option<Password>,
+    ) -> Result<Vec<SetupLink>, SetupError> {
+        let mut password = password;
+        let mut links = Vec::new();
+        for user in &self.settings().users {
+            let name = user.clone();
+            let exists = self.store().read(move |store| Ok(store.user(&name)?.is_some())).await?;
+            let given = password.take();
+            if exists {
+                continue;
+            }
+            if let Some(given) = given {
+                self.make_user(user, NewPassword::given_by_operator(given)?).await?;
+                continue;
+            }
+            let secret = self.entropy().secret();
+            self.browsing().setup.open(&secret, user);
+            let url = format!("{}/setup?token={secret}", self.settings().issuer);
+            links.push(SetupLink { user: user.clone(), url });
         }
-        if let Some(password) = password {
-            self.make_owner(NewPassword::check(password)?).await?;
-            return Ok(FirstRun::OwnerMade);
-        }
-        let secret = self.entropy().secret();
-        self.browsing().setup.open(&secret);
-        Ok(FirstRun::OpenThisLink(format!("{}/setup?token={secret}", self.settings().issuer)))
+        Ok(links)
     }
 
-    /// Whether this is the secret of the link.
+    /// Whose link holds this secret.
     ///
     /// # Errors
     ///
     /// [`SetupError::NotTheLink`].
-    pub(super) fn check_setup_secret(&self, presented: Option<&str>) -> Result<(), SetupError> {
+    pub(super) fn check_setup_secret(&self, presented: Option<&str>) -> Result<String, SetupError> {
         self.browsing().setup.check(presented.unwrap_or_default())
     }
 
-    /// Makes the owner for whoever holds the link, which is used up by that.
+    /// Makes the user for whoever holds the link, which is used up by that.
     ///
     /// # Errors
     ///
@@ -90,42 +102,43 @@ impl AuthorizationServer {
         presented: Option<&str>,
         password: NewPassword,
     ) -> Result<SignedIn, SetupError> {
-        self.check_setup_secret(presented)?;
-        let owner = self.make_owner(password).await?;
-        self.browsing().setup.close();
-        Ok(owner)
+        let name = self.check_setup_secret(presented)?;
+        let user = self.make_user(&name, password).await?;
+        self.browsing().setup.close(&name);
+        Ok(user)
     }
 
-    async fn make_owner(&self, password: NewPassword) -> Result<SignedIn, SetupError> {
+    async fn make_user(&self, name: &str, password: NewPassword) -> Result<SignedIn, SetupError> {
         let password =
             self.browsing().passwords.hash(password).await.map_err(|error| match error {
                 NotVerified::Wrong | NotVerified::Busy => SetupError::Busy,
             })?;
-        let user = User { name: OWNER.to_owned(), password, created_at: self.clock().now() };
+        let user = User { name: name.to_owned(), password, created_at: self.clock().now() };
         // Of two browsers with the same link, the one that comes second finds it used.
         let made = self.store().change(move |store| store.add_user(&user)).await?;
         made.map_err(|_exists| SetupError::NotTheLink)?;
-        tracing::info!(user = OWNER, "the owner was made");
-        Ok(SignedIn::by_setting_up(OWNER.to_owned()))
+        tracing::info!(user = name, "the user was made");
+        Ok(SignedIn::by_setting_up(name.to_owned()))
     }
 }
 
-impl SetupSecret {
-    fn open(&self, secret: &str) {
-        *self.lock() = Some(Sha256::digest(secret).into());
+impl SetupSecrets {
+    fn open(&self, secret: &str, user: &str) {
+        self.lock().push((Sha256::digest(secret).into(), user.to_owned()));
     }
 
-    fn check(&self, presented: &str) -> Result<(), SetupError> {
+    fn check(&self, presented: &str) -> Result<String, SetupError> {
         let digest: [u8; 32] = Sha256::digest(presented).into();
-        let fits = self.lock().is_some_and(|kept| kept.ct_eq(&digest).into());
-        if fits { Ok(()) } else { Err(SetupError::NotTheLink) }
+        let secrets = self.lock();
+        let found = secrets.iter().find(|(kept, _)| kept.ct_eq(&digest).into());
+        found.map(|(_, user)| user.clone()).ok_or(SetupError::NotTheLink)
     }
 
-    fn close(&self) {
-        *self.lock() = None;
+    fn close(&self, user: &str) {
+        self.lock().retain(|(_, whose)| whose != user);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<[u8; 32]>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<([u8; 32], String)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

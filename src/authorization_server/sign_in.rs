@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::password::{NotVerified, Password};
-use crate::authorization_server::store::StoreError;
+use crate::authorization_server::store::{Store, StoreError};
 use crate::clock::{Clock, UnixTime};
 
 /// Proof that a user has just shown the password. It starts one session.
@@ -57,8 +57,10 @@ impl AuthorizationServer {
     ) -> Result<SignedIn, SignInError> {
         let browsing = self.browsing();
         browsing.throttle.begin(name).map_err(SignInError::Wait)?;
-        let asked = name.to_owned();
-        let user = self.store().read(move |store| store.user(&asked)).await?;
+        // Who is no longer in the settings is unknown, whatever the store remembers.
+        let asked = self.settings().users.iter().find(|user| *user == name).cloned();
+        let find = move |store: &Store| asked.map_or(Ok(None), |asked| store.user(&asked));
+        let user = self.store().read(find).await?;
         let kept = user.as_ref().map(|user| &user.password);
         match browsing.passwords.verify(password, kept).await {
             Ok(()) => {

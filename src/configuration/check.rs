@@ -16,9 +16,6 @@ use super::{Configuration, LogFormat, LogSettings, OwnerPassword, People, TokenS
 use crate::contract::issuer::Issuer;
 use crate::contract::resource::{ResourceUri, is_loopback};
 
-/// The name of the owner in the single-owner form.
-pub const OWNER: &str = "owner";
-
 /// Checks a raw configuration. `default_data_dir` is the platform's.
 ///
 /// # Errors

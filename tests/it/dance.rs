@@ -245,7 +245,8 @@ async fn a_user_sees_only_her_own_vaults() {
     };
     let users = vec![user("owner", &alice), user("bob", &bob)];
     let app =
-        TestApp::with(alice.root(), |configuration| configuration.people = People::Named(users)).await;
+        TestApp::with(alice.root(), |configuration| configuration.people = People::Named(users))
+            .await;
     let client = OAuthClient::registered(&app, "of alice").await;
     let tokens = client.tokens(&app, &["wiki:read"]).await;
     let mcp = McpClient::with_token(&tokens.access);

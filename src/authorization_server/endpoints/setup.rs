@@ -1,4 +1,4 @@
-//! `/setup`: the first visitor, who holds the printed link, becomes the owner.
+//! `/setup`: whoever holds a printed link chooses the password of its user.
 
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
@@ -11,7 +11,7 @@ use crate::authorization_server::pages::{SetupPage, page};
 use crate::authorization_server::parameters::Parameters;
 use crate::authorization_server::password::{NewPassword, UnfitPassword};
 use crate::authorization_server::session::{OwnPage, Visitor};
-use crate::authorization_server::setup::{OWNER, SetupError};
+use crate::authorization_server::setup::SetupError;
 
 /// Shows the form to whoever holds the link.
 pub(super) async fn show(
@@ -20,11 +20,12 @@ pub(super) async fn show(
 ) -> Result<Response, PageError> {
     let query = Parameters::parse(query.unwrap_or_default().as_bytes())?;
     let token = query.single("token")?;
-    server.check_setup_secret(token)?;
-    Ok(form(&server, token.unwrap_or_default(), StatusCode::OK, None))
+    let user = server.check_setup_secret(token)?;
+    let link = Link { token: token.unwrap_or_default(), user: &user };
+    Ok(form(&server, &link, StatusCode::OK, None))
 }
 
-/// Makes the owner, and signs that browser in.
+/// Makes the user, and signs that browser in.
 pub(super) async fn answer(
     State(server): State<AuthorizationServer>,
     _own: OwnPage,
@@ -33,38 +34,46 @@ pub(super) async fn answer(
 ) -> Result<Response, PageError> {
     let fields = Parameters::parse(&body)?;
     let token = fields.single("token")?;
-    server.check_setup_secret(token)?;
+    let user = server.check_setup_secret(token)?;
+    let link = Link { token: token.unwrap_or_default(), user: &user };
     let typed = fields.single("password")?.unwrap_or_default();
     let repeated = fields.single("repeated")?.unwrap_or_default();
     let password = match NewPassword::typed_twice(typed, repeated) {
         Ok(password) => password,
-        Err(unfit) => return Ok(refuse(&server, token.unwrap_or_default(), unfit)),
+        Err(unfit) => return Ok(refuse(&server, &link, unfit)),
     };
-    let owner = server.set_up(token, password).await?;
-    let cookie = server.start_session(&visitor, owner).await?;
+    let signed_in = server.set_up(token, password).await?;
+    let cookie = server.start_session(&visitor, signed_in).await?;
     let set_cookie = cookie.set_cookie(&server.settings().issuer);
     Ok(([set_cookie], Redirect::to("/login")).into_response())
 }
 
-fn refuse(server: &AuthorizationServer, token: &str, unfit: UnfitPassword) -> Response {
+/// A link that was found good.
+struct Link<'a> {
+    token: &'a str,
+    user: &'a str,
+}
+
+fn refuse(server: &AuthorizationServer, link: &Link<'_>, unfit: UnfitPassword) -> Response {
     let problem = match unfit {
         UnfitPassword::TooShort | UnfitPassword::TooLong => {
             format!("Please take another one: {unfit}.")
         }
         UnfitPassword::Unequal => "The two were not the same. Please type both again.".to_owned(),
     };
-    form(server, token, StatusCode::UNPROCESSABLE_ENTITY, Some(problem))
+    form(server, link, StatusCode::UNPROCESSABLE_ENTITY, Some(problem))
 }
 
 fn form(
     server: &AuthorizationServer,
-    token: &str,
+    link: &Link<'_>,
     status: StatusCode,
     problem: Option<String>,
 ) -> Response {
     let issuer = &server.settings().issuer;
     let shortest = NewPassword::MIN_CHARACTERS;
-    page(status, &SetupPage { issuer, token, user: OWNER, shortest, problem })
+    let Link { token, user } = *link;
+    page(status, &SetupPage { issuer, token, user, shortest, problem })
 }
 
 impl From<SetupError> for PageError {

@@ -74,7 +74,9 @@ async fn form(
     request: Option<&PendingName>,
     attempt: Attempt<'_>,
 ) -> Result<Response, PageError> {
-    let users = server.store().read(|store| Ok(store.user_count())).await?;
+    if server.store().read(|store| Ok(store.user_count())).await? == 0 {
+        return Err(PageError::NoOwner);
+    }
     let (typed, problem) = match &attempt {
         Attempt::First => ("", None),
         Attempt::Wrong { user } => {
@@ -85,9 +87,8 @@ async fn form(
             (*user, Some(problem))
         }
     };
-    let user_field = match users {
-        0 => return Err(PageError::NoOwner),
-        1 => UserField::Preset(OWNER.to_owned()),
+    let user_field = match &*server.settings().users {
+        [only] => UserField::Preset(only.clone()),
         _ => UserField::Asked(typed.to_owned()),
     };
     let waiting = request.and_then(|name| {

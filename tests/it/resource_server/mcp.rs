@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use axum::Router;
+use brain_mcp::clock::Clock;
 use brain_mcp::mcp::service::McpServer;
 use brain_mcp::mcp::vaults::Vaults;
 use brain_mcp::vault::{self, Vault};
@@ -15,7 +16,8 @@ const LEGACY: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 const STATELESS: &str = "2026-07-28";
 
 fn open_vault() -> Vault {
-    Vault::open(vault::Settings { root: "tests/fixtures".into() }).expect("a vault")
+    let settings = vault::Settings { root: "tests/fixtures".into(), inbox: None };
+    Vault::open(settings, Clock::system()).expect("a vault")
 }
 
 fn serve(server: &Server) -> Router {

@@ -4,15 +4,12 @@ use axum::http::StatusCode;
 
 use super::{Ask, Browser, CALLBACK, ISSUER, PASSWORD, PageServer};
 use crate::authorization_server::password::Password;
-use crate::authorization_server::setup::{FirstRun, SetupError};
+use crate::authorization_server::setup::SetupLink;
 
 async fn link(test: &PageServer) -> String {
-    match test.server.first_run(None).await.unwrap() {
-        FirstRun::OpenThisLink(link) => {
-            link.strip_prefix(ISSUER).expect("a link to the issuer").to_owned()
-        }
-        other => panic!("{other:?}"),
-    }
+    let links = test.server.first_run(None).await.unwrap();
+    let [SetupLink { url, .. }] = &*links else { panic!("{links:?}") };
+    url.strip_prefix(ISSUER).expect("a link to the issuer").to_owned()
 }
 
 async fn choose(browser: &mut Browser, link: &str, first: &str, second: &str) -> super::Answer {
@@ -35,7 +32,7 @@ async fn the_link_works_once() {
     browser.get(&link).await.assert_local_page(StatusCode::NOT_FOUND);
     let again = choose(&mut browser, &link, PASSWORD, PASSWORD).await;
     again.assert_local_page(StatusCode::NOT_FOUND);
-    assert_eq!(test.server.first_run(None).await.unwrap(), FirstRun::Ready);
+    assert_eq!(test.server.first_run(None).await.unwrap(), []);
     let answer = test.browser().sign_in("/login", PASSWORD).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER);
 }
@@ -102,14 +99,23 @@ async fn unfit_passwords_are_explained_and_cost_nothing() {
 #[tokio::test]
 async fn a_password_in_the_settings_makes_the_owner_once() {
     let test = PageServer::empty(ISSUER);
-    let short = test.server.first_run(Some(Password::typed("short"))).await;
-    assert!(matches!(short, Err(SetupError::Unfit(_))));
     let password = || Some(Password::typed(PASSWORD));
-    assert_eq!(test.server.first_run(password()).await.unwrap(), FirstRun::OwnerMade);
-    assert_eq!(test.server.first_run(password()).await.unwrap(), FirstRun::Ready);
+    assert_eq!(test.server.first_run(password()).await.unwrap(), []);
     let other = Some(Password::typed("another password"));
-    assert_eq!(test.server.first_run(other).await.unwrap(), FirstRun::Ready);
+    assert_eq!(test.server.first_run(other).await.unwrap(), []);
     assert_eq!(test.signed_in().await.cookies.len(), 1);
+}
+
+/// A short password in the operator's file is his decision; an endless one is a
+/// mistake.
+#[tokio::test]
+async fn a_short_password_of_the_operator_counts() {
+    let test = PageServer::empty(ISSUER);
+    let endless = Password::typed(&"x".repeat(2_000));
+    assert!(test.server.first_run(Some(endless)).await.is_err());
+    assert_eq!(test.server.first_run(Some(Password::typed("hunter2"))).await.unwrap(), []);
+    let answer = test.browser().sign_in("/login", "hunter2").await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER);
 }
 
 /// Before there is an owner, a client's browser is told what to do.
