@@ -124,6 +124,8 @@ impl AuthorizationServer {
 
 impl SetupSecrets {
     fn open(&self, secret: &str, user: &str) {
+        // The link that was printed last is the only good one.
+        self.close(user);
         self.lock().push((Sha256::digest(secret).into(), user.to_owned()));
     }
 
