@@ -11,6 +11,9 @@
 //!   until one is used. Browsers prefetch and extensions fetch twice; with one token a
 //!   page the form on the screen would be dead (checklist #146).
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -8,7 +8,7 @@ use axum::http::{Method, StatusCode, header};
 
 use super::{Answer, Ask, Browser, CALLBACK, CHALLENGE, ISSUER, PageServer};
 use crate::authorization_server::client::ClientId;
-use crate::contract::scope::ScopeSet;
+use crate::contract::scope::{Scope, ScopeSet};
 use crate::entropy::Entropy;
 
 async fn setting() -> (PageServer, Browser, ClientId) {
@@ -341,7 +341,7 @@ async fn known_scopes_are_offered_and_all_if_none_is_known() {
         let page = browser.open(&Ask::of(&client).with("scope", asked).url()).await;
         let found: Vec<&str> = ScopeSet::ALL
             .iter()
-            .map(|scope| scope.as_str())
+            .map(Scope::as_str)
             .filter(|scope| page.body.contains(&format!("name=\"scope\" value=\"{scope}\"")))
             .collect();
         assert_eq!(found, offered, "{asked}");

@@ -113,6 +113,24 @@ async fn consent_wants_a_fresh_sign_in() {
     browser.allow(&page, &["wiki:read"]).await.code();
 }
 
+/// Sessions are rows in the store: a restart ends none, but what waited is gone.
+#[tokio::test]
+async fn a_restart_keeps_sessions() {
+    let test = PageServer::new().await;
+    let client = test.client(&[CALLBACK]).await;
+    let mut browser = test.signed_in().await;
+    let page = browser.open(&Ask::of(&client).url()).await;
+    let cookies = browser.cookies.clone();
+    drop(browser);
+    let test = test.restart();
+    let mut browser = test.browser();
+    browser.cookies = cookies;
+    assert!(browser.get("/login").await.body.contains("Signed in as"));
+    browser.allow(&page, &["wiki:read"]).await.assert_local_page(StatusCode::FORBIDDEN);
+    let page = browser.open(&Ask::of(&client).url()).await;
+    browser.allow(&page, &["wiki:read"]).await.code();
+}
+
 /// Design section 9: an hour of rest, twelve hours in all.
 #[tokio::test]
 async fn sessions_end_by_rest_and_by_age() {
@@ -133,7 +151,7 @@ async fn sessions_end_by_rest_and_by_age() {
     assert!(!browser.get("/login").await.body.contains(is_signed_in));
 }
 
-/// Sessions are rows in the store: a restart ends none.
+/// "Not you?" ends the session, and what waits can be answered by who comes next.
 #[tokio::test]
 async fn not_you_signs_out_and_the_request_goes_on_waiting() {
     let test = PageServer::new().await;
@@ -213,6 +231,33 @@ async fn guessing_is_slowed_down_without_a_lock_that_stays() {
         let expected = if user == "owner" { StatusCode::SEE_OTHER } else { StatusCode::FORBIDDEN };
         assert_eq!(answer.status, expected);
     }
+}
+
+/// A flood of sign-ins gets a page that says when to come again, and the owner is not
+/// blamed for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flood_of_sign_ins_is_told_to_come_again() {
+    let test = PageServer::new().await;
+    let mut browser = test.browser();
+    let token = browser.get("/login").await.form_token();
+    let mut flood = tokio::task::JoinSet::new();
+    for number in 0..48 {
+        let (mut browser, token) = (browser.clone(), token.clone());
+        flood.spawn(async move {
+            let user = if number % 2 == 0 { "owner".to_owned() } else { format!("user{number}") };
+            let fields = [("form", &*token), ("user", &user), ("password", "wrong password")];
+            browser.post("/login", &fields).await
+        });
+    }
+    let answers = flood.join_all().await;
+    let busy: Vec<_> = answers.iter().filter(|answer| answer.status.is_server_error()).collect();
+    assert!(!busy.is_empty());
+    for answer in busy {
+        answer.assert_local_page(StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(answer.header(header::RETRY_AFTER), "5");
+    }
+    test.wait(Duration::from_secs(300));
+    assert_eq!(browser.sign_in("/login", PASSWORD).await.status, StatusCode::SEE_OTHER);
 }
 
 /// The sign-in form is bound to the browser too: nobody can sign a victim in as
