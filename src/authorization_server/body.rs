@@ -2,6 +2,7 @@
 
 use axum::body::{Bytes, to_bytes};
 use axum::extract::Request;
+use http_body_util::LengthLimitError;
 
 use super::error::EndpointError;
 
@@ -12,9 +13,10 @@ const MAX_BYTES: usize = 64 * 1024;
 ///
 /// [`EndpointError::TooLarge`], or [`EndpointError::BodyLost`] if the connection broke.
 pub(crate) async fn read(request: Request) -> Result<Bytes, EndpointError> {
-    to_bytes(request.into_body(), MAX_BYTES).await.map_err(|error| {
-        let is_limit = std::error::Error::source(&error)
-            .is_some_and(|source| source.is::<http_body_util::LengthLimitError>());
-        if is_limit { EndpointError::TooLarge } else { EndpointError::BodyLost }
+    to_bytes(request.into_body(), MAX_BYTES).await.map_err(|error| match std::error::Error::source(
+        &error,
+    ) {
+        Some(source) if source.is::<LengthLimitError>() => EndpointError::TooLarge,
+        _ => EndpointError::BodyLost,
     })
 }

@@ -10,6 +10,7 @@ mod code;
 mod data_directory;
 mod endpoints;
 mod error;
+mod family;
 mod form;
 pub mod grant;
 mod issuance;

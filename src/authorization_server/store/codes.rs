@@ -5,7 +5,8 @@ use sled::transaction::{ConflictableTransactionError, TransactionError, Transact
 
 use super::{Store, StoreError, decode, encode};
 use crate::authorization_server::code::{CodeDigest, IssuedCode, Redemption, Refusal, Verdict};
-use crate::authorization_server::grant::{Digest, EndReason, Grant, GrantId};
+use crate::authorization_server::family::Digest;
+use crate::authorization_server::grant::{EndReason, Grant, GrantId};
 use crate::authorization_server::pkce::PkceMismatch;
 use crate::clock::UnixTime;
 
@@ -20,7 +21,7 @@ pub(crate) struct GrantDraft {
 }
 
 enum Outcome {
-    Redeemed(Grant),
+    Redeemed(Box<Grant>),
     Refused(Refusal),
     Replayed(GrantId),
 }
@@ -65,7 +66,7 @@ impl Store {
                         let grant = Grant::new(draft.id, terms, draft.first, draft.now);
                         codes.insert(key, encode(&tombstone).map_err(abort)?)?;
                         grants.insert(draft.id.as_bytes(), encode(&grant).map_err(abort)?)?;
-                        Ok(Outcome::Redeemed(grant))
+                        Ok(Outcome::Redeemed(Box::new(grant)))
                     }
                     Verdict::Count(counted) => {
                         codes.insert(key, encode(&counted).map_err(abort)?)?;
@@ -77,8 +78,8 @@ impl Store {
             });
         match outcome {
             Ok(Outcome::Redeemed(grant)) => {
-                self.0.live_grants.replace(grant.clone());
-                Ok(Ok(grant))
+                self.0.live_grants.replace(Grant::clone(&grant));
+                Ok(Ok(*grant))
             }
             Ok(Outcome::Refused(refusal)) => Ok(Err(refusal)),
             Ok(Outcome::Replayed(id)) => {

@@ -1,5 +1,7 @@
 //! `authorization_code` at `/token`: checklist #42-#65.
 
+use std::fmt::Write as _;
+
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use base64::Engine as _;
@@ -270,7 +272,10 @@ async fn a_client_authenticates_in_the_way_it_registered() {
     let basic = |id: &str, secret: &str| {
         format!("Basic {}", BASE64_STANDARD.encode(format!("{id}:{secret}")))
     };
-    let encoded: String = secret.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    let mut encoded = String::new();
+    for byte in secret.bytes() {
+        write!(encoded, "%{byte:02x}").unwrap();
+    }
     // Header, secret in the body, expected status and error.
     let rows = [
         (Some(basic(id, secret)), None, 200, ""),

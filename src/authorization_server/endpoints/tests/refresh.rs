@@ -259,7 +259,7 @@ async fn refresh_tokens_keys_and_clients_survive_a_restart() {
     assert_eq!(test.refresh(&client, &tokens.refresh).await.status, StatusCode::OK);
 }
 
-/// #82; B37, B42: never 401, never invalid_request.
+/// #82; B37, B42: never 401, never `invalid_request`.
 #[tokio::test]
 async fn every_dead_token_has_the_same_answer() {
     let test = TestServer::start();
