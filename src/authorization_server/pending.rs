@@ -86,6 +86,11 @@ impl PendingName {
     pub(super) fn at(&self, path: &str) -> String {
         format!("{path}?request={}", self.0)
     }
+
+    /// The same where there may be nothing that waits.
+    pub(super) fn carried_to(path: &str, name: Option<&Self>) -> String {
+        name.map_or_else(|| path.to_owned(), |name| name.at(path))
+    }
 }
 
 struct Waiting {

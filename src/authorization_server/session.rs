@@ -224,8 +224,7 @@ impl FromRequestParts<AuthorizationServer> for FreshOwner {
         let visitor = visitor.map_err(|error| PageError::from(error).into_response())?;
         visitor.fresh_owner(server).ok_or_else(|| {
             let way_back = PendingName::in_query(parts.uri.query());
-            let sign_in = way_back.map_or("/login".to_owned(), |name| name.at("/login"));
-            Redirect::to(&sign_in).into_response()
+            Redirect::to(&PendingName::carried_to("/login", way_back.as_ref())).into_response()
         })
     }
 }

@@ -99,7 +99,7 @@ async fn form(
     });
     let template = SignInPage {
         issuer: &server.settings().issuer,
-        action: request.map_or("/login".to_owned(), |request| request.at("/login")),
+        action: PendingName::carried_to("/login", request),
         form_token: visitor.cookie().form_token(),
         user_field,
         asker: waiting,

@@ -3,6 +3,7 @@
 mod authorize;
 mod bad_input;
 mod consent;
+mod places;
 mod sessions;
 mod setup;
 
