@@ -98,8 +98,7 @@ async fn allow(
         InvalidApproval::Widened => PageError::BadForm("a scope was ticked that was not offered"),
         InvalidApproval::Nothing => PageError::BadForm("no scope was ticked"),
     })?;
-    let remembered = approval.scopes.without(Scope::People);
-    server.store().change(move |store| store.remember_choice(choice, remembered)).await?;
+    server.store().change(move |store| store.remember_choice(choice, approval.scopes)).await?;
     let code = server.issue_code(approved).await?;
     tracing::info!(user = owner.name(), scopes = %approval.scopes, "an authorization was allowed");
     let issuer = &server.settings().issuer;

@@ -1,7 +1,7 @@
 //! `/login` and `/logout`: cookies, wrong passwords, fresh sign-ins.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::http::{StatusCode, header};
 
@@ -172,30 +172,22 @@ async fn not_you_signs_out_and_the_request_goes_on_waiting() {
     browser.allow(&again, &["wiki:read"]).await.code();
 }
 
-/// #149: a wrong password and an unknown user are one answer, and take as long.
+/// #149: a wrong password and an unknown user are one answer. That both are hashed,
+/// and so take as long, shows in the flood below.
 #[tokio::test]
 async fn unknown_users_and_wrong_passwords_look_alike() {
     let test = PageServer::new().await;
     let mut browser = test.browser();
     let page = browser.get("/login").await;
     let mut answers = BTreeMap::new();
-    let mut times: BTreeMap<&str, Duration> = BTreeMap::new();
-    for _ in 0..4 {
-        for user in ["owner", "nobody"] {
-            let fields =
-                [("form", &*page.form_token()), ("user", user), ("password", "wrong password")];
-            let start = Instant::now();
-            let answer = browser.post("/login", &fields).await;
-            let time = start.elapsed();
-            times.entry(user).and_modify(|best| *best = time.min(*best)).or_insert(time);
-            assert_eq!(answer.status, StatusCode::FORBIDDEN);
-            answers.insert(user, (answer.body, answer.headers));
-        }
+    for user in ["owner", "nobody"] {
+        let fields =
+            [("form", &*page.form_token()), ("user", user), ("password", "wrong password")];
+        let answer = browser.post("/login", &fields).await;
+        assert_eq!(answer.status, StatusCode::FORBIDDEN);
+        answers.insert(user, (answer.body, answer.headers));
     }
     assert_eq!(answers["owner"], answers["nobody"]);
-    // The best of four, and a wide margin: without a hash it would be a hundredth.
-    assert!(times["nobody"] * 4 > times["owner"], "{times:?}");
-    assert!(times["owner"] * 4 > times["nobody"], "{times:?}");
 }
 
 /// #149: guessing becomes slow, for known and unknown names alike, and the right
@@ -233,7 +225,8 @@ async fn guessing_is_slowed_down_without_a_lock_that_stays() {
     }
 }
 
-/// A flood of sign-ins gets a page that says when to come again, and the owner is not
+/// #149: a flood of sign-ins with unknown names fills the queue, since they are hashed
+/// like any other. It gets a page that says when to come again, and the owner is not
 /// blamed for it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_flood_of_sign_ins_is_told_to_come_again() {
@@ -244,7 +237,7 @@ async fn a_flood_of_sign_ins_is_told_to_come_again() {
     for number in 0..48 {
         let (mut browser, token) = (browser.clone(), token.clone());
         flood.spawn(async move {
-            let user = if number % 2 == 0 { "owner".to_owned() } else { format!("user{number}") };
+            let user = format!("user{number}");
             let fields = [("form", &*token), ("user", &user), ("password", "wrong password")];
             browser.post("/login", &fields).await
         });
@@ -256,7 +249,6 @@ async fn a_flood_of_sign_ins_is_told_to_come_again() {
         answer.assert_local_page(StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(answer.header(header::RETRY_AFTER), "5");
     }
-    test.wait(Duration::from_secs(300));
     assert_eq!(browser.sign_in("/login", PASSWORD).await.status, StatusCode::SEE_OTHER);
 }
 
