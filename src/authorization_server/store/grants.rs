@@ -125,16 +125,17 @@ impl Store {
         memory: Duration,
     ) -> Result<(), StoreError> {
         let _order = self.begin();
-        let mut by_id = self.0.live_grants.write();
-        let over: Vec<GrantId> = by_id
-            .values()
-            .filter(|grant| grant.is_over_since(policy) + memory <= now)
-            .map(|grant| grant.id)
-            .collect();
-        for id in over {
+        let is_forgotten = |grant: &Grant| grant.is_over_since(policy) + memory <= now;
+        // In two steps: requests wait while the memory is locked, and must not wait
+        // for the disk.
+        let by_id = self.0.live_grants.read();
+        let forgotten: Vec<GrantId> =
+            by_id.values().filter(|grant| is_forgotten(grant)).map(|grant| grant.id).collect();
+        drop(by_id);
+        for id in &forgotten {
             self.0.trees.grants.remove(id.as_bytes())?;
-            by_id.remove(&id);
         }
+        self.0.live_grants.write().retain(|id, _| !forgotten.contains(id));
         Ok(())
     }
 }
