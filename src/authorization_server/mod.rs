@@ -15,6 +15,7 @@ mod form;
 pub mod grant;
 mod issuance;
 mod liveness;
+mod own_page;
 mod page_error;
 mod pages;
 mod parameters;

@@ -12,8 +12,8 @@ use subtle::ConstantTimeEq as _;
 use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::password::{NewPassword, NotVerified, Password, UnfitPassword};
 use crate::authorization_server::sign_in::SignedIn;
-use crate::authorization_server::store::StoreError;
 use crate::authorization_server::store::users::User;
+use crate::authorization_server::store::{Store, StoreError};
 
 /// The name of the user in the single-owner form.
 pub const OWNER: &str = "owner";
@@ -59,7 +59,7 @@ impl AuthorizationServer {
     ///
     /// [`SetupError`].
     pub async fn first_run(&self, password: Option<Password>) -> Result<FirstRun, SetupError> {
-        if self.store().read(|store| Ok(store.user_count())).await? > 0 {
+        if !self.store().read(Store::user_names).await?.is_empty() {
             return Ok(FirstRun::Ready);
         }
         if let Some(password) = password {

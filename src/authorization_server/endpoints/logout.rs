@@ -6,11 +6,12 @@ use axum::response::{IntoResponse, Redirect, Response};
 
 use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::endpoints::posted::PostedForm;
+use crate::authorization_server::own_page::OwnPage;
 use crate::authorization_server::page_error::PageError;
 use crate::authorization_server::pages::{SignOutPage, page};
 use crate::authorization_server::parameters::Parameters;
 use crate::authorization_server::pending::PendingName;
-use crate::authorization_server::session::{OwnPage, Visitor};
+use crate::authorization_server::session::Visitor;
 
 /// Asks first: a GET changes nothing.
 pub(super) async fn show(visitor: Visitor, RawQuery(query): RawQuery) -> Response {

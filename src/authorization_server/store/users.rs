@@ -28,9 +28,10 @@ impl Store {
         self.0.trees.users.get(name)?.map(|bytes| decode(&bytes)).transpose()
     }
 
-    /// How many users there are.
-    pub(crate) fn user_count(&self) -> usize {
-        self.0.trees.users.len()
+    /// The names of all users.
+    pub(crate) fn user_names(&self) -> Result<Vec<String>, StoreError> {
+        let records = self.0.trees.users.iter().values();
+        records.map(|bytes| Ok(decode::<User>(&bytes?)?.name)).collect()
     }
 
     /// Makes a user, unless there is one of that name. Of two at once, one wins.

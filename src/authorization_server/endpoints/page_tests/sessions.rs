@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::http::{StatusCode, header};
 
 use super::{Ask, CALLBACK, PASSWORD, PageServer};
+use crate::authorization_server::store::users::User;
 
 const COOKIE: &str = "__Host-brain-session";
 
@@ -250,6 +251,45 @@ async fn a_flood_of_sign_ins_is_told_to_come_again() {
         assert_eq!(answer.header(header::RETRY_AFTER), "5");
     }
     assert_eq!(browser.sign_in("/login", PASSWORD).await.status, StatusCode::SEE_OTHER);
+}
+
+/// One user is not asked for a name; several are, and each gets its own grants.
+#[tokio::test]
+async fn several_users_are_asked_who_they_are() {
+    let test = PageServer::new().await;
+    let client = test.client(&[CALLBACK]).await;
+    let mut browser = test.browser();
+    let page = browser.open(&Ask::of(&client).url()).await;
+    assert!(page.body.contains("type=\"hidden\" name=\"user\" value=\"owner\""));
+    let add = test.server.store().change(|store| {
+        let owner = store.user("owner")?.unwrap();
+        store.add_user(&User { name: "alice".to_owned(), ..owner })
+    });
+    add.await.unwrap().unwrap();
+    let page = browser.get(&page.action()).await;
+    assert!(page.body.contains("<label for=\"user\">User name</label>"), "{}", page.body);
+    let token = page.form_token();
+    let fields = [("form", &*token), ("user", "alice"), ("password", "wrong <password>")];
+    let wrong = browser.post(&page.action(), &fields).await;
+    assert!(wrong.body.contains("value=\"alice\"") && !wrong.body.contains("wrong &"));
+    let fields = [("form", &*token), ("user", "alice"), ("password", PASSWORD)];
+    let next = browser.post(&page.action(), &fields).await;
+    let page = browser.open(next.location()).await;
+    let code = browser.allow(&page, &["wiki:read"]).await.code();
+    assert_eq!(test.issued(&code).await.terms.subject, "alice");
+}
+
+/// Who has just signed in, in another tab, is not asked again.
+#[tokio::test]
+async fn a_fresh_session_goes_straight_on() {
+    let test = PageServer::new().await;
+    let client = test.client(&[CALLBACK]).await;
+    let mut browser = test.browser();
+    let first = browser.open(&Ask::of(&client).url()).await;
+    let second = browser.open(&Ask::of(&client).url()).await;
+    browser.sign_in(&first.action(), PASSWORD).await;
+    let page = browser.open(&second.action()).await;
+    browser.allow(&page, &["wiki:read"]).await.code();
 }
 
 /// The sign-in form is bound to the browser too: nobody can sign a victim in as
