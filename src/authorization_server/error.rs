@@ -13,7 +13,7 @@ use super::form::InvalidForm;
 use super::redirect_uri::InvalidRedirectUri;
 use super::refresh_token::NotAToken;
 use super::store::StoreError;
-use super::{code, grant};
+use super::{code, family};
 
 /// A refusal. Each variant is one fact; `Display` is for the log, and
 /// [`EndpointError::answer`] says what the client learns of it.
@@ -31,18 +31,18 @@ pub(crate) enum EndpointError {
     BodyLost,
     #[error("the method is not allowed here")]
     MethodNotAllowed,
-    #[error("client authentication failed: {0}")]
+    #[error("client authentication failed")]
     Client(#[from] InvalidClient),
     #[error("the grant type is not supported")]
     GrantType,
     #[error("the resource is not this server's")]
     Resource,
-    #[error("{0}")]
+    #[error(transparent)]
     Code(#[from] code::Refusal),
     #[error(transparent)]
     NotAToken(#[from] NotAToken),
-    #[error("{0}")]
-    Grant(#[from] grant::Refusal),
+    #[error(transparent)]
+    Grant(#[from] family::Refusal),
     #[error("the refresh token belongs to a grant that is not known, or to another client")]
     NoSuchGrant,
     #[error("a refresh token was used again after its successor; its grant is now revoked")]

@@ -4,8 +4,9 @@ use super::AuthorizationServer;
 use super::client_authentication::AuthenticatedClient;
 use super::code::{self, CodeDigest, Redemption};
 use super::error::EndpointError;
+use super::family::{Presented, Verdict};
 use super::form::Form;
-use super::grant::{EndReason, Grant, GrantId, Presented, Verdict};
+use super::grant::{EndReason, Grant, GrantId};
 use super::refresh_token::RefreshToken;
 use super::store::codes::GrantDraft;
 use super::token::TokenAnswer;
@@ -146,7 +147,7 @@ impl AuthorizationServer {
             return Err(EndpointError::NoSuchGrant);
         }
         match grant.judge(presented, now, self.settings().refresh_policy()) {
-            Verdict::Rotate(line) => grant.line = line,
+            Verdict::Rotate(family) => grant.family = family,
             Verdict::Redeliver => {}
             Verdict::Refuse(refusal) => return Err(refusal.into()),
             Verdict::Reuse => {

@@ -14,9 +14,9 @@ impl GrantLiveness for AuthorizationServer {
                 && grant.terms.client.as_str() == reference.client
                 // A newer generation than ours can only come from before a backup
                 // was restored: the revocations since then are lost.
-                && reference.generation <= grant.line.generation;
+                && reference.generation <= grant.family.generation;
             let scopes = grant.scopes_at(now).ok().filter(|_| is_its_own)?;
-            Some((scopes, reference.generation == grant.line.generation && !grant.line.is_seen))
+            Some((scopes, reference.generation == grant.family.generation && !grant.family.is_seen))
         })??;
         if is_news && self.store().note_seen(id, reference.generation) {
             self.keep_seen(id);

@@ -151,12 +151,10 @@ impl Asker {
 
 impl Offer {
     /// The boxes for what was asked. `last_time` is what the owner ticked then; at the
-    /// first time it is reading ordinary notes. Notes about people are a decision of
-    /// their own each time (design section 5).
+    /// first time it is reading ordinary notes.
     pub(super) fn all(requested: ScopeSet, last_time: Option<ScopeSet>) -> Vec<Self> {
         let usual = last_time.unwrap_or_else(|| ScopeSet::from_iter([Scope::Read]));
-        let ticked = usual.without(Scope::People);
-        let tick = |scope| if ticked.contains(scope) { Tick::Beforehand } else { Tick::ByTheOwner };
+        let tick = |scope| if usual.contains(scope) { Tick::Beforehand } else { Tick::ByTheOwner };
         requested.iter().map(|scope| Self { scope, tick: tick(scope) }).collect()
     }
 

@@ -3,6 +3,9 @@
 //! One hash takes 64 MiB. Without a bound, a flood of sign-ins would take the memory
 //! of the process that also serves `/mcp`.
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 use std::sync::Arc;
 

@@ -11,6 +11,9 @@
 //!   until one is used. Browsers prefetch and extensions fetch twice; with one token a
 //!   page the form on the screen would be dead (checklist #146).
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -82,6 +85,11 @@ impl PendingName {
     /// A page of ours, told which authorization it is about.
     pub(super) fn at(&self, path: &str) -> String {
         format!("{path}?request={}", self.0)
+    }
+
+    /// The same where there may be nothing that waits.
+    pub(super) fn carried_to(path: &str, name: Option<&Self>) -> String {
+        name.map_or_else(|| path.to_owned(), |name| name.at(path))
     }
 }
 

@@ -9,7 +9,8 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
-use super::grant::{Digest, GrantId, Presented};
+use super::family::{Digest, Presented};
+use super::grant::GrantId;
 use super::secrets::{DigestKey, MasterSecret};
 
 /// What a secret scanner finds a leaked token by.

@@ -5,6 +5,9 @@
 //! redirect URI that has been matched with a registered one, so there is nothing
 //! else that it could be sent to (OAuth 2.1 section 4.1.2.1).
 
+#[cfg(test)]
+mod tests;
+
 use crate::authorization_server::authorization::AuthorizationRequest;
 use crate::authorization_server::client::{ClientId, RegisteredClient};
 use crate::authorization_server::form::InvalidForm;

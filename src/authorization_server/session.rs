@@ -1,4 +1,4 @@
-//! Browser sessions: cookies, who has signed in, and protection from forged forms.
+//! Browser sessions: cookies, and who has signed in.
 //!
 //! Every browser that starts an authorization gets a cookie, so that what it started
 //! is bound to it. Signing in and out replace the cookie (checklist #149); a session
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -136,10 +136,11 @@ impl Visitor {
     }
 
     /// The user, if the password was typed recently enough for consent.
-    fn fresh_owner(self, server: &AuthorizationServer) -> Option<FreshOwner> {
+    pub(super) fn fresh_owner(&self, server: &AuthorizationServer) -> Option<FreshOwner> {
         let (now, longest) = (server.clock().now(), server.settings().lifetimes.fresh_login);
-        let session = self.session.filter(|session| now.since(session.signed_in_at) <= longest)?;
-        Some(FreshOwner { name: session.user, cookie: self.cookie })
+        let session = self.session.as_ref()?;
+        let is_fresh = now.since(session.signed_in_at) <= longest;
+        is_fresh.then(|| FreshOwner { name: session.user.clone(), cookie: self.cookie.clone() })
     }
 }
 
@@ -224,39 +225,8 @@ impl FromRequestParts<AuthorizationServer> for FreshOwner {
         let visitor = visitor.map_err(|error| PageError::from(error).into_response())?;
         visitor.fresh_owner(server).ok_or_else(|| {
             let way_back = PendingName::in_query(parts.uri.query());
-            let sign_in = way_back.map_or("/login".to_owned(), |name| name.at("/login"));
-            Redirect::to(&sign_in).into_response()
+            Redirect::to(&PendingName::carried_to("/login", way_back.as_ref())).into_response()
         })
-    }
-}
-
-/// Proof that a request does not come from a page of somebody else.
-///
-/// Named in the arguments of every handler that changes something, before the body.
-pub(super) struct OwnPage;
-
-impl FromRequestParts<AuthorizationServer> for OwnPage {
-    type Rejection = PageError;
-
-    async fn from_request_parts(
-        parts: &mut Parts,
-        server: &AuthorizationServer,
-    ) -> Result<Self, PageError> {
-        let text = |value: Option<&HeaderValue>| {
-            value.map(|value| value.to_str().unwrap_or("unreadable").to_owned())
-        };
-        let origin = text(parts.headers.get(header::ORIGIN));
-        let site = text(parts.headers.get("sec-fetch-site"));
-        let is_ours = match (origin.as_deref(), site.as_deref()) {
-            (_, Some("cross-site" | "same-site")) => false,
-            // Some browsers and privacy settings hide the origin even from ourselves; then
-            // the browser's own word for it must be there (oauth-clients B29).
-            (Some("null"), site) => site == Some("same-origin"),
-            (Some(origin), _) => origin == server.settings().issuer.as_str(),
-            // Not a browser, or an old one: the form token decides.
-            (None, _) => true,
-        };
-        if is_ours { Ok(Self) } else { Err(PageError::ForeignForm) }
     }
 }
 

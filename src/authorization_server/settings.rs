@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::grant::RefreshPolicy;
+use super::family::RefreshPolicy;
 use super::password::HashingCost;
 use super::setup::OWNER;
 use super::store::clients::ClientPolicy;

@@ -1,6 +1,7 @@
 //! A server in a temporary directory with a clock that stands still, and a client
 //! that makes requests of it.
 
+use std::path::Path;
 use std::time::Duration;
 
 use axum::Router;
@@ -74,9 +75,15 @@ impl TestServer {
 
     /// Ends the process, so to speak, and starts another one on the same directory.
     pub(crate) fn restart(self) -> Self {
+        self.restart_on(|_| {})
+    }
+
+    /// The same, with a change of the data directory in between.
+    pub(crate) fn restart_on(self, change: impl FnOnce(&Path)) -> Self {
         let Self { server, clock, directory, time } = self;
         let settings = server.settings().clone();
         drop(server);
+        change(&settings.data_dir);
         // What was begun beside the requests still holds the store, for a moment.
         for _ in 0..500 {
             let opened =

@@ -50,7 +50,7 @@ impl AuthorizationServer {
             jti: BASE64_URL_SAFE_NO_PAD.encode(self.entropy().bytes::<16>()),
             scope,
             gid: grant.id.to_string(),
-            generation: grant.line.generation,
+            generation: grant.family.generation,
         };
         Ok(TokenAnswer {
             access_token: self.signing_keys().sign(&claims)?,

@@ -10,12 +10,13 @@ use crate::authorization_server::authorization::{
 };
 use crate::authorization_server::endpoints::posted::PostedForm;
 use crate::authorization_server::endpoints::send_back;
+use crate::authorization_server::own_page::OwnPage;
 use crate::authorization_server::page_error::PageError;
 use crate::authorization_server::pages::{Asker, CONSENT_POLICY, ConsentPage, Offer, page};
 use crate::authorization_server::parameters::Parameters;
 use crate::authorization_server::pending::{PendingName, Shown};
 use crate::authorization_server::request::{Refusal, success_location};
-use crate::authorization_server::session::{FreshOwner, OwnPage};
+use crate::authorization_server::session::FreshOwner;
 use crate::authorization_server::store::choices::ChoiceKey;
 use crate::contract::scope::{Scope, ScopeSet};
 
@@ -98,8 +99,7 @@ async fn allow(
         InvalidApproval::Widened => PageError::BadForm("a scope was ticked that was not offered"),
         InvalidApproval::Nothing => PageError::BadForm("no scope was ticked"),
     })?;
-    let remembered = approval.scopes.without(Scope::People);
-    server.store().change(move |store| store.remember_choice(choice, remembered)).await?;
+    server.store().change(move |store| store.remember_choice(choice, approval.scopes)).await?;
     let code = server.issue_code(approved).await?;
     tracing::info!(user = owner.name(), scopes = %approval.scopes, "an authorization was allowed");
     let issuer = &server.settings().issuer;

@@ -6,11 +6,12 @@ use axum::response::{IntoResponse, Redirect, Response};
 
 use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::endpoints::posted::PostedForm;
+use crate::authorization_server::own_page::OwnPage;
 use crate::authorization_server::page_error::PageError;
 use crate::authorization_server::pages::{SignOutPage, page};
 use crate::authorization_server::parameters::Parameters;
 use crate::authorization_server::pending::PendingName;
-use crate::authorization_server::session::{OwnPage, Visitor};
+use crate::authorization_server::session::Visitor;
 
 /// Asks first: a GET changes nothing.
 pub(super) async fn show(visitor: Visitor, RawQuery(query): RawQuery) -> Response {
@@ -18,7 +19,7 @@ pub(super) async fn show(visitor: Visitor, RawQuery(query): RawQuery) -> Respons
         return Redirect::to("/login").into_response();
     }
     let request = PendingName::in_query(query.as_deref());
-    let action = request.map_or("/logout".to_owned(), |request| request.at("/logout"));
+    let action = PendingName::carried_to("/logout", request.as_ref());
     page(StatusCode::OK, &SignOutPage { action, form_token: visitor.cookie().form_token() })
 }
 
@@ -34,6 +35,6 @@ pub(super) async fn answer(
     visitor.check_form_token(fields.single("form")?)?;
     let cookie = server.end_session(&visitor).await?;
     let request = PendingName::in_query(query.as_deref());
-    let next = request.map_or("/login".to_owned(), |request| request.at("/login"));
+    let next = PendingName::carried_to("/login", request.as_ref());
     Ok(([cookie.set_cookie(&server.settings().issuer)], Redirect::to(&next)).into_response())
 }

@@ -6,11 +6,12 @@ use axum::response::{IntoResponse, Redirect, Response};
 
 use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::endpoints::posted::PostedForm;
+use crate::authorization_server::own_page::OwnPage;
 use crate::authorization_server::page_error::PageError;
 use crate::authorization_server::pages::{SetupPage, page};
 use crate::authorization_server::parameters::Parameters;
 use crate::authorization_server::password::{NewPassword, UnfitPassword};
-use crate::authorization_server::session::{OwnPage, Visitor};
+use crate::authorization_server::session::Visitor;
 use crate::authorization_server::setup::SetupError;
 
 /// Shows the form to whoever holds the link.

@@ -6,16 +6,18 @@ use axum::response::{IntoResponse, Redirect, Response};
 
 use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::endpoints::posted::PostedForm;
+use crate::authorization_server::own_page::OwnPage;
 use crate::authorization_server::page_error::PageError;
 use crate::authorization_server::pages::{Asker, SignInPage, UserField, WelcomePage, page};
 use crate::authorization_server::parameters::Parameters;
 use crate::authorization_server::password::Password;
 use crate::authorization_server::pending::{PendingName, Shown};
-use crate::authorization_server::session::{OwnPage, Visitor};
-use crate::authorization_server::setup::OWNER;
+use crate::authorization_server::session::Visitor;
 use crate::authorization_server::sign_in::SignInError;
+use crate::authorization_server::store::Store;
 
-/// Shows the form, or who is signed in if there is nothing to sign in for.
+/// Shows the form, unless there is nothing to sign in for: then it shows who is
+/// signed in, or goes on to what waits.
 pub(super) async fn show(
     State(server): State<AuthorizationServer>,
     visitor: Visitor,
@@ -27,6 +29,9 @@ pub(super) async fn show(
             let form_token = visitor.cookie().form_token();
             let resource = &server.settings().resource;
             page(StatusCode::OK, &WelcomePage { resource, user, form_token })
+        }
+        (_, Some(request)) if visitor.fresh_owner(&server).is_some() => {
+            Redirect::to(&request.at("/consent")).into_response()
         }
         _ => form(&server, &visitor, request.as_ref(), Attempt::First).await?,
     };
@@ -44,7 +49,7 @@ pub(super) async fn answer(
     let fields = Parameters::parse(&body)?;
     visitor.check_form_token(fields.single("form")?)?;
     let request = PendingName::in_query(query.as_deref());
-    let user = fields.single("user")?.unwrap_or(OWNER);
+    let user = fields.single("user")?.unwrap_or_default();
     let password = Password::typed(fields.single("password")?.unwrap_or_default());
     let failure = match server.sign_in(user, password).await {
         Ok(signed_in) => {
@@ -74,7 +79,7 @@ async fn form(
     request: Option<&PendingName>,
     attempt: Attempt<'_>,
 ) -> Result<Response, PageError> {
-    if server.store().read(|store| Ok(store.user_count())).await? == 0 {
+    if !server.store().read(|store| Ok(store.has_users())).await? {
         return Err(PageError::NoOwner);
     }
     let (typed, problem) = match &attempt {
@@ -100,7 +105,7 @@ async fn form(
     });
     let template = SignInPage {
         issuer: &server.settings().issuer,
-        action: request.map_or("/login".to_owned(), |request| request.at("/login")),
+        action: PendingName::carried_to("/login", request),
         form_token: visitor.cookie().form_token(),
         user_field,
         asker: waiting,

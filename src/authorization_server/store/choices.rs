@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 use crate::authorization_server::authorization::AuthorizationRequest;
 use crate::authorization_server::redirect_uri::RedirectTarget;
 use crate::authorization_server::store::{Store, StoreError, decode, encode};
-use crate::contract::scope::ScopeSet;
+use crate::contract::scope::{Scope, ScopeSet};
 
 /// Whose choice, and about what: a client *and* the place that its answers go to. A
 /// client's name alone is anybody's.
@@ -38,13 +38,14 @@ impl Store {
         self.0.trees.choices.get(key.0)?.map(|bytes| decode(&bytes)).transpose()
     }
 
-    /// Remembers what was ticked.
+    /// Remembers what was ticked, but for notes about people: they are a decision of
+    /// their own each time (design section 5).
     pub(crate) fn remember_choice(
         &self,
         key: ChoiceKey,
         scopes: ScopeSet,
     ) -> Result<(), StoreError> {
-        self.0.trees.choices.insert(key.0, encode(&scopes)?)?;
+        self.0.trees.choices.insert(key.0, encode(&scopes.without(Scope::People))?)?;
         Ok(())
     }
 }

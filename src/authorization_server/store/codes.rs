@@ -5,7 +5,8 @@ use sled::transaction::{ConflictableTransactionError, TransactionError, Transact
 
 use super::{Store, StoreError, decode, encode};
 use crate::authorization_server::code::{CodeDigest, IssuedCode, Redemption, Refusal, Verdict};
-use crate::authorization_server::grant::{Digest, EndReason, Grant, GrantId};
+use crate::authorization_server::family::Digest;
+use crate::authorization_server::grant::{EndReason, Grant, GrantId};
 use crate::authorization_server::pkce::PkceMismatch;
 use crate::clock::UnixTime;
 

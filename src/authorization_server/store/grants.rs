@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::{Store, StoreError, decode, encode};
 use crate::authorization_server::client::ClientId;
-use crate::authorization_server::grant::{Grant, GrantId, RefreshPolicy};
+use crate::authorization_server::family::RefreshPolicy;
+use crate::authorization_server::grant::{Grant, GrantId};
 use crate::clock::UnixTime;
 
 /// All grants, written through to the disk: whoever changes one has begun a change
@@ -27,9 +28,9 @@ impl LiveGrants {
         let mut by_id = self.write();
         // An access token may have been seen between the look and the change.
         if let Some(known) = by_id.get(&grant.id)
-            && known.line.generation == grant.line.generation
+            && known.family.generation == grant.family.generation
         {
-            grant.line.is_seen |= known.line.is_seen;
+            grant.family.is_seen |= known.family.is_seen;
         }
         by_id.insert(grant.id, grant);
     }
@@ -98,8 +99,8 @@ impl Store {
     pub(crate) fn note_seen(&self, id: GrantId, generation: u64) -> bool {
         let mut by_id = self.0.live_grants.write();
         match by_id.get_mut(&id) {
-            Some(grant) if grant.line.generation == generation && !grant.line.is_seen => {
-                grant.line.is_seen = true;
+            Some(grant) if grant.family.generation == generation && !grant.family.is_seen => {
+                grant.family.is_seen = true;
                 true
             }
             _ => false,
@@ -124,16 +125,17 @@ impl Store {
         memory: Duration,
     ) -> Result<(), StoreError> {
         let _order = self.begin();
-        let mut by_id = self.0.live_grants.write();
-        let over: Vec<GrantId> = by_id
-            .values()
-            .filter(|grant| grant.is_over_since(policy) + memory <= now)
-            .map(|grant| grant.id)
-            .collect();
-        for id in over {
+        let is_forgotten = |grant: &Grant| grant.is_over_since(policy) + memory <= now;
+        // In two steps: requests wait while the memory is locked, and must not wait
+        // for the disk.
+        let by_id = self.0.live_grants.read();
+        let forgotten: Vec<GrantId> =
+            by_id.values().filter(|grant| is_forgotten(grant)).map(|grant| grant.id).collect();
+        drop(by_id);
+        for id in &forgotten {
             self.0.trees.grants.remove(id.as_bytes())?;
-            by_id.remove(&id);
         }
+        self.0.live_grants.write().retain(|id, _| !forgotten.contains(id));
         Ok(())
     }
 }

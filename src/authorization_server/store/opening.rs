@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use super::durability::Durability;
 use super::grants::LiveGrants;
@@ -26,11 +27,7 @@ impl Store {
     pub(crate) fn open(home: DataDirectory) -> Result<Self, OpenError> {
         let directory = home.path().join(DATABASE);
         remove_unfinished_snapshots(&directory)?;
-        let database = sled::Config::new()
-            .path(&directory)
-            .cache_capacity(CACHE_BYTES)
-            .open()
-            .map_err(StoreError::from)?;
+        let database = open_database(&directory)?;
         let log = directory.join("db");
         let file = File::options().read(true).write(true).open(&log).map_err(at(&log))?;
         let durability = Durability::new(database.clone(), file);
@@ -53,6 +50,25 @@ impl Store {
             durability,
             _home: home,
         })))
+    }
+}
+
+/// Opens sled, whose lock can outlive a database that was just closed in this very
+/// process: it finishes in the background. Another process it cannot be, for the
+/// data directory is ours.
+fn open_database(directory: &Path) -> Result<sled::Db, StoreError> {
+    let configuration = sled::Config::new().path(directory).cache_capacity(CACHE_BYTES);
+    let give_up = Instant::now() + Duration::from_secs(2);
+    loop {
+        match configuration.open() {
+            // What a lock that is not free looks like.
+            Err(sled::Error::Io(error))
+                if error.kind() == io::ErrorKind::Other && Instant::now() < give_up =>
+            {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            opened => return Ok(opened?),
+        }
     }
 }
 

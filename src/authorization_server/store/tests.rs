@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 use tempfile::TempDir;
 
 use super::{OpenError, StoreError, decode, encode};
+use crate::authorization_server::code::CodeDigest;
 use crate::authorization_server::testing::{TestServer, settings};
 use crate::authorization_server::{AuthorizationServer, Settings};
 use crate::clock::Clock;
@@ -26,7 +28,7 @@ fn the_data_directory_is_private() {
     let directory = TempDir::new().unwrap();
     let settings = settings(&directory);
     drop(open(&settings).unwrap());
-    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&settings.data_dir), 0o700);
     for secret in ["master.key", "signing-keys.json"] {
         assert_eq!(mode(&settings.data_dir.join(secret)), 0o600, "{secret}");
@@ -111,6 +113,76 @@ fn a_record_of_another_format_is_refused_and_not_misread() {
     let newer = br#"{"format":2,"record":7}"#;
     assert!(matches!(decode::<u32>(newer), Err(StoreError::Format(2))));
     assert!(matches!(decode::<u32>(b"7"), Err(StoreError::Record(_))));
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(&path, &target).unwrap();
+        }
+    }
+}
+
+/// Design section 10: what a client was told is in the files when it is told, not
+/// when the process ends well. The copy is what a kill would have left.
+#[tokio::test]
+async fn what_was_answered_is_in_the_files() {
+    let test = TestServer::start();
+    let (client, first) = test.granted(&[Scope::Read]).await;
+    let code = test.code(&client, ScopeSet::ALL).await;
+    let tokens = test.exchange(&client, &code).await.tokens();
+    let second = test.refresh(&client, &first.refresh).await.tokens();
+    let revoked = test.granted(&[Scope::Read]).await.1;
+    let form = [("client_id", client.id.as_str()), ("token", &*revoked.refresh)];
+    let spare = TempDir::new().unwrap();
+    test.post_form("/revoke", &form).await;
+    // At once: sled writes by itself every half second.
+    copy(&test.server.settings().data_dir, spare.path());
+    let killed = test.restart_on(|data_dir| {
+        fs::remove_dir_all(data_dir).unwrap();
+        copy(spare.path(), data_dir);
+    });
+    assert!(killed.live_scopes(&tokens).is_some());
+    assert_eq!(killed.live_scopes(&revoked), None);
+    killed.exchange(&client, &code).await.assert_error(400, "invalid_grant");
+    let again = killed.refresh(&client, &first.refresh).await.tokens();
+    assert_eq!(again.refresh, second.refresh, "the rotation was kept, and the child is the same");
+}
+
+/// Rule of the store: large values become files that sled never collects, so the
+/// largest records that anybody can make must not be that large.
+#[tokio::test]
+async fn the_largest_registrations_leave_no_files_behind() {
+    let test = TestServer::start();
+    for number in 0..200 {
+        let uri = format!("https://client.example.com/{number}/");
+        let uris = [format!("{uri}a{}", "x".repeat(1990)), format!("{uri}b{}", "x".repeat(1990))];
+        let name = "\u{1F600}".repeat(100);
+        let metadata = serde_json::json!({ "redirect_uris": uris, "client_name": name });
+        assert_eq!(test.post_json("/register", &metadata).await.status, 201);
+    }
+    let blobs = test.server.settings().data_dir.join("database/blobs");
+    assert_eq!(fs::read_dir(blobs).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn a_sweep_forgets_dead_codes_and_keeps_the_living() {
+    let test = TestServer::start();
+    let (client, tokens) = test.granted(&[Scope::Read]).await;
+    let digest = |code: &str| CodeDigest::of(code);
+    let old = digest(&test.code(&client, ScopeSet::ALL).await);
+    test.advance(30);
+    let young = digest(&test.code(&client, ScopeSet::ALL).await);
+    test.advance(30);
+    test.server.sweep().await.unwrap();
+    assert!(test.server.store().code(old).unwrap().is_none());
+    assert!(test.server.store().code(young).unwrap().is_some());
+    assert!(test.live_scopes(&tokens).is_some());
 }
 
 /// #47, design section 10: who copies the files learns no code, token, secret or key.

@@ -28,9 +28,9 @@ impl Store {
         self.0.trees.users.get(name)?.map(|bytes| decode(&bytes)).transpose()
     }
 
-    /// How many users there are.
-    pub(crate) fn user_count(&self) -> usize {
-        self.0.trees.users.len()
+    /// Whether anybody has a password yet.
+    pub(crate) fn has_users(&self) -> bool {
+        !self.0.trees.users.is_empty()
     }
 
     /// Makes a user, unless there is one of that name. Of two at once, one wins.

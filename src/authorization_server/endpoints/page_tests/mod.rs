@@ -3,6 +3,7 @@
 mod authorize;
 mod bad_input;
 mod consent;
+mod places;
 mod sessions;
 mod setup;
 
@@ -38,19 +39,34 @@ struct PageServer {
 impl PageServer {
     /// Without an owner.
     fn empty(issuer: &str) -> Self {
-        let base = TestServer::start_with(1, |settings| {
+        Self::of_users(issuer, &["owner"])
+    }
+
+    /// Without a password for any of these users.
+    fn of_users(issuer: &str, users: &[&str]) -> Self {
+        Self::of(TestServer::start_with(1, |settings| {
+            settings.users = users.iter().map(|user| (*user).to_owned()).collect();
             settings.issuer = issuer.parse().unwrap();
             settings.resource = format!("{issuer}/mcp").parse().unwrap();
             settings.hashing_cost = HashingCost::LEAST;
-        });
-        let (server, router) = (base.server.clone(), base.router());
-        Self { base, server, router }
+        }))
     }
 
     async fn new() -> Self {
         let test = Self::empty(ISSUER);
         test.server.first_run(Some(Password::typed(PASSWORD))).await.unwrap();
         test
+    }
+
+    fn restart(self) -> Self {
+        let Self { base, server, router } = self;
+        drop((server, router));
+        Self::of(base.restart())
+    }
+
+    fn of(base: TestServer) -> Self {
+        let (server, router) = (base.server.clone(), base.router());
+        Self { base, server, router }
     }
 
     async fn client(&self, redirect_uris: &[&str]) -> ClientId {

@@ -1,5 +1,8 @@
 //! Metadata, keys, CORS and methods: checklist #35-#41, #127-#135.
 
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode};
 
@@ -195,4 +198,67 @@ async fn other_grant_types_are_not_supported() {
         answer.assert_error(400, "unsupported_grant_type");
     }
     test.post_form("/token", &[("grant_type", "")]).await.assert_error(400, "invalid_request");
+}
+
+/// B43; house rule 9: each request has one line that says what came of it, and no
+/// line holds anything that opens something.
+#[tokio::test]
+async fn every_request_is_logged_once_and_no_secret_is() {
+    let lines = Lines::default();
+    // While there is only one dispatcher, a log statement is judged for good by the
+    // thread that comes to it first, which may be another test's.
+    let _second = tracing::Dispatch::new(tracing_subscriber::fmt().finish());
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_writer(move || writer.clone())
+        .with_ansi(false)
+        .finish();
+    let guard = tracing::subscriber::set_default(subscriber);
+    let test = TestServer::start();
+    let client = test.client("A client").await;
+    let code = test.code(&client, ScopeSet::ALL).await;
+    let tokens = test.exchange(&client, &code).await.tokens();
+    let child = test.refresh(&client, &tokens.refresh).await.tokens();
+    test.exchange(&client, &code).await.assert_error(400, "invalid_grant");
+    test.refresh(&client, &child.refresh).await.assert_error(400, "invalid_grant");
+    let form = [("client_id", client.id.as_str()), ("token", &*child.access)];
+    test.post_form("/revoke", &form).await;
+    test.post_form("/token", &exchange_form("bmc_unknown", &code)).await;
+    drop(guard);
+    let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    let ours: Vec<&str> = text.lines().filter(|line| line.contains("OAuth request")).collect();
+    let id = client.id.as_str();
+    let expected = [
+        ("INFO", "/register", "201", format!("registered {id}")),
+        ("INFO", "/token", "200", format!("authorization_code of client {id}")),
+        ("INFO", "/token", "200", format!("refresh_token of client {id}")),
+        ("WARN", "/token", "400", "the code was used before; its grant is now revoked".into()),
+        ("INFO", "/token", "400", "the grant was ended".into()),
+        ("INFO", "/revoke", "200", format!("client {id} revoked")),
+        ("INFO", "/token", "401", "client authentication failed: the client is unknown".into()),
+    ];
+    assert_eq!(ours.len(), expected.len(), "{text}");
+    for (line, (level, path, status, outcome)) in ours.iter().zip(&expected) {
+        for part in [*level, *path, *status, outcome] {
+            assert!(line.contains(part), "{part}: {line}");
+        }
+    }
+    for secret in [&code, &tokens.access, &tokens.refresh, &child.access, &child.refresh] {
+        assert!(!text.contains(secret.as_str()), "{text}");
+    }
+}
+
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

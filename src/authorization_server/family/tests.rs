@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::{EndReason, Grant, GrantId, Line, Presented, RefreshPolicy, Refusal, Terms, Verdict};
+use super::{Family, Presented, RefreshPolicy, Refusal, Verdict};
 use crate::authorization_server::client::ClientId;
+use crate::authorization_server::grant::{EndReason, Grant, GrantId, Terms};
 use crate::clock::UnixTime;
 use crate::contract::scope::{Scope, ScopeSet};
 
@@ -45,11 +46,12 @@ fn at(seconds: u64) -> UnixTime {
 fn rotated_at(seconds: &[u64]) -> Grant {
     let mut grant = grant();
     for second in seconds {
-        let Verdict::Rotate(line) = grant.judge(&token(grant.line.generation), at(*second), POLICY)
+        let Verdict::Rotate(family) =
+            grant.judge(&token(grant.family.generation), at(*second), POLICY)
         else {
             panic!("the current token rotates")
         };
-        grant.line = line;
+        grant.family = family;
     }
     grant
 }
@@ -63,7 +65,7 @@ type Row = (&'static [u64], bool, u64, u64, Option<Verdict>);
 fn the_table_of_refresh_rules() {
     let overtaken = || Verdict::Refuse(Refusal::Overtaken);
     let rotate = |grant: &Grant, now| {
-        Verdict::Rotate(Line::rotated(&grant.line, token(grant.line.generation).child, now))
+        Verdict::Rotate(Family::rotated(&grant.family, token(grant.family.generation).child, now))
     };
     let rows: [Row; 18] = [
         (&[], false, 0, 100, None),
@@ -88,7 +90,7 @@ fn the_table_of_refresh_rules() {
     ];
     for (rotations, seen, generation, second, expected) in rows {
         let mut grant = rotated_at(rotations);
-        grant.line.is_seen = seen;
+        grant.family.is_seen = seen;
         let verdict = grant.judge(&token(generation), at(second), POLICY);
         let expected = expected.unwrap_or_else(|| rotate(&grant, at(second)));
         assert_eq!(verdict, expected, "{rotations:?} {seen} {generation} {second}");
@@ -161,7 +163,7 @@ proptest! {
     /// The rules in the words of the checklist, over the whole history: the grant
     /// keeps four times and two digests, and must decide as if it kept everything.
     #[test]
-    fn the_line_decides_like_the_whole_history(steps in steps()) {
+    fn the_family_decides_like_the_whole_history(steps in steps()) {
         let mut grant = grant();
         let mut model = Model { made: vec![0], seen: vec![false], is_over: false };
         let mut now = 0;
@@ -170,8 +172,8 @@ proptest! {
             match step {
                 Step::Wait(seconds) => now += seconds,
                 Step::See(age) => if let Some(generation) = newest.checked_sub(age) {
-                    if generation == grant.line.generation {
-                        grant.line.is_seen = true;
+                    if generation == grant.family.generation {
+                        grant.family.is_seen = true;
                     }
                     if age == 0 {
                         model.seen[usize::try_from(generation).unwrap()] = true;
@@ -193,11 +195,11 @@ proptest! {
                     let index = usize::try_from(generation).unwrap();
                     let replaced = model.made.get(index + 1).map(|made| now - made);
                     match verdict {
-                        Verdict::Rotate(line) => {
-                            // One live child: only the newest token moves the line on.
+                        Verdict::Rotate(family) => {
+                            // One live child: only the newest token moves the family on.
                             prop_assert!(age == 0 && !model.is_over);
-                            prop_assert_eq!(line.generation, newest + 1);
-                            grant.line = line;
+                            prop_assert_eq!(family.generation, newest + 1);
+                            grant.family = family;
                             model.made.push(now);
                             model.seen.push(false);
                         }

@@ -1,0 +1,94 @@
+use std::time::Duration;
+
+use super::{MAX_FOR_ONE_BROWSER, MAX_RENDERINGS, MAX_WAITING, NotTaken, Owner};
+use super::{PendingAuthorizations, PendingName};
+use crate::authorization_server::client::{ClientAuthentication, ClientId, RegisteredClient};
+use crate::authorization_server::redirect_uri::RedirectUri;
+use crate::authorization_server::request::{AuthorizeQuery, Judgement};
+use crate::authorization_server::session::{BrowserCookie, SessionKey};
+use crate::clock::{Clock, ManualClock, UnixTime};
+use crate::entropy::Entropy;
+
+fn judgement() -> Judgement {
+    let client = RegisteredClient {
+        id: ClientId::presented("client"),
+        name: None,
+        redirect_uris: vec![RedirectUri::register("https://app.example/cb").unwrap()],
+        authentication: ClientAuthentication::None,
+        registered_at: UnixTime::from_seconds(0),
+    };
+    let query = "redirect_uri=https://app.example/cb&response_type=code&code_challenge_method=S256\
+                 &code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+    let query = AuthorizeQuery::parse(query.as_bytes()).unwrap();
+    query.judge(client, &"https://brain.example/mcp".parse().unwrap()).unwrap()
+}
+
+fn waiting_room() -> (PendingAuthorizations, ManualClock) {
+    let (clock, hand) = Clock::manual(UnixTime::from_seconds(1_000));
+    (PendingAuthorizations::new(Duration::from_secs(600), clock, Entropy::seeded(1)), hand)
+}
+
+fn browser() -> SessionKey {
+    BrowserCookie::new(&Entropy::system()).key()
+}
+
+/// #34: a browser that asks again and again pushes out only its own.
+#[test]
+fn one_browser_has_a_limit() {
+    let (pending, hand) = waiting_room();
+    let (greedy, other) = (browser(), browser());
+    let others = pending.add(judgement(), other, Owner::Unknown);
+    let mut names = Vec::new();
+    for _ in 0..MAX_FOR_ONE_BROWSER + 5 {
+        hand.advance(Duration::from_secs(1));
+        names.push(pending.add(judgement(), greedy, Owner::Unknown));
+    }
+    let alive: Vec<bool> = names.iter().map(|name| pending.show(name, greedy).is_some()).collect();
+    assert_eq!(alive.iter().filter(|alive| **alive).count(), MAX_FOR_ONE_BROWSER);
+    assert!(alive[5..].iter().all(|alive| *alive), "the oldest went");
+    assert!(pending.show(&others, other).is_some());
+}
+
+/// #34: a flood of strangers fills no memory, and does not touch what a user has on
+/// the screen.
+#[test]
+fn a_flood_pushes_out_strangers_first() {
+    let (pending, hand) = waiting_room();
+    let owner = browser();
+    let own = pending.add(judgement(), owner, Owner::SignedIn);
+    let stranger = browser();
+    let early = pending.add(judgement(), stranger, Owner::Unknown);
+    hand.advance(Duration::from_secs(1));
+    for _ in 0..MAX_WAITING + 100 {
+        pending.add(judgement(), browser(), Owner::Unknown);
+    }
+    assert_eq!(pending.lock().len(), MAX_WAITING);
+    assert!(pending.show(&own, owner).is_some());
+    assert!(pending.show(&early, stranger).is_none());
+    hand.advance(Duration::from_secs(600));
+    pending.add(judgement(), stranger, Owner::Unknown);
+    assert_eq!(pending.lock().len(), 1, "what expired is swept out");
+}
+
+/// #146: reloading for ever keeps the newest forms good.
+#[test]
+fn renderings_have_a_limit() {
+    let (pending, _hand) = waiting_room();
+    let browser = browser();
+    let name = pending.add(judgement(), browser, Owner::SignedIn);
+    let tokens: Vec<String> =
+        (0..=MAX_RENDERINGS).map(|_| pending.render(&name, browser).unwrap()).collect();
+    assert_eq!(pending.take(&name, browser, &tokens[0]).unwrap_err(), NotTaken::ForeignForm);
+    pending.take(&name, browser, &tokens[1]).unwrap();
+    assert_eq!(pending.take(&name, browser, &tokens[2]).unwrap_err(), NotTaken::Gone);
+}
+
+#[test]
+fn names_of_another_form_are_no_names() {
+    for text in ["", "short", &"A".repeat(44), &format!("{}+", "A".repeat(42)), &"é".repeat(43)] {
+        assert_eq!(PendingName::parse(text), None);
+    }
+    let name = PendingName::parse(&"A".repeat(43));
+    assert_eq!(PendingName::in_query(Some(&format!("x=1&request={}", "A".repeat(43)))), name);
+    assert!(name.is_some());
+}
