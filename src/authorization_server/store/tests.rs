@@ -6,6 +6,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
+use super::durability::Durability;
 use super::{OpenError, StoreError, decode, encode};
 use crate::authorization_server::code::CodeDigest;
 use crate::authorization_server::testing::{TestServer, settings};
@@ -105,6 +106,18 @@ fn the_issuer_must_be_an_origin() {
         let settings = Settings { issuer: issuer.parse().unwrap(), ..settings(&directory) };
         assert!(matches!(error(&settings), OpenError::IssuerNotAnOrigin(_)));
     }
+}
+
+/// A sync that succeeds after one that failed proves nothing.
+#[test]
+fn after_a_failed_sync_nothing_is_durable() {
+    let directory = TempDir::new().unwrap();
+    let database = sled::open(directory.path()).unwrap();
+    // This file cannot be synced.
+    let file = fs::File::options().write(true).open("/dev/null").unwrap();
+    let durability = Durability::new(database, file);
+    assert!(matches!(durability.wait(), Err(StoreError::Sync(_))));
+    assert!(matches!(durability.wait(), Err(StoreError::SyncFailedBefore)));
 }
 
 #[test]
