@@ -17,58 +17,58 @@ use crate::contract::scope::{Scope, ScopeSet};
 /// The name of a grant. Not a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
-pub struct GrantId([u8; 16]);
+pub(crate) struct GrantId([u8; 16]);
 
 /// A text that is not the name of a grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not the name of a grant")]
-pub struct InvalidGrantId;
+pub(crate) struct InvalidGrantId;
 
 /// One approval and the state of its refresh tokens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Grant {
+pub(crate) struct Grant {
     /// Its name.
-    pub id: GrantId,
+    pub(crate) id: GrantId,
     /// What was approved.
-    pub terms: Terms,
+    pub(crate) terms: Terms,
     /// When the code was exchanged.
-    pub created_at: UnixTime,
+    pub(crate) created_at: UnixTime,
     /// Why the grant is over, if it is.
-    pub ended: Option<Ended>,
+    pub(crate) ended: Option<Ended>,
     /// Its refresh tokens.
     pub(crate) family: Family,
 }
 
 /// What the owner approved; never changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Terms {
+pub(crate) struct Terms {
     /// The user who approved.
-    pub subject: String,
+    pub(crate) subject: String,
     /// The client that was approved.
-    pub client: ClientId,
+    pub(crate) client: ClientId,
     /// What it may do.
-    pub scopes: ScopeSet,
+    pub(crate) scopes: ScopeSet,
     /// Where it may do it: the audience of its tokens.
-    pub resource: String,
+    pub(crate) resource: String,
     /// When the grant ends, however often it is refreshed.
-    pub ends_at: UnixTime,
+    pub(crate) ends_at: UnixTime,
     /// When `wiki:people` drops out.
-    pub people_until: UnixTime,
+    pub(crate) people_until: UnixTime,
 }
 
 /// The end of a grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ended {
+pub(crate) struct Ended {
     /// When.
-    pub at: UnixTime,
+    pub(crate) at: UnixTime,
     /// Why.
-    pub reason: EndReason,
+    pub(crate) reason: EndReason,
 }
 
 /// Why a grant was ended before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum EndReason {
+pub(crate) enum EndReason {
     /// The client gave it back (RFC 7009).
     RevokedByClient,
     /// The code that made it was presented again.
@@ -79,14 +79,12 @@ pub enum EndReason {
 
 impl GrantId {
     /// Takes fresh random bytes.
-    #[must_use]
-    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+    pub(crate) const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
 
     /// The bytes of the name.
-    #[must_use]
-    pub const fn as_bytes(&self) -> &[u8; 16] {
+    pub(crate) const fn as_bytes(&self) -> &[u8; 16] {
         &self.0
     }
 }
@@ -122,15 +120,13 @@ impl TryFrom<String> for GrantId {
 
 impl Terms {
     /// What is left of the scopes at this moment: `wiki:people` is time-boxed.
-    #[must_use]
-    pub fn scopes_at(&self, now: UnixTime) -> ScopeSet {
+    pub(crate) fn scopes_at(&self, now: UnixTime) -> ScopeSet {
         if now < self.people_until { self.scopes } else { self.scopes.without(Scope::People) }
     }
 
     /// The latest end of a token that is issued with these scopes: it outlives
     /// neither the grant nor, if it has `wiki:people`, the time allowed for that.
-    #[must_use]
-    pub fn latest_end(&self, scopes: ScopeSet) -> UnixTime {
+    pub(crate) fn latest_end(&self, scopes: ScopeSet) -> UnixTime {
         if scopes.contains(Scope::People) {
             self.ends_at.min(self.people_until)
         } else {

@@ -1,5 +1,15 @@
 //! The authorization server: knows users, clients, grants and keys, and nothing
 //! of pages.
+//!
+//! ```text
+//!  registration ─► RegisteredClient ─► AuthorizationRequest ─► ApprovedAuthorization
+//!                                                                  │ issue_code
+//!  TokenAnswer ◄─ issuance ◄─ Grant (terms, refresh token family) ◄─ IssuedCode
+//! ```
+//!
+//! What decides is pure: `code` and `family` judge a presented code or refresh token
+//! by what is stored and the time. `store` makes the verdict so, on the disk before
+//! the client hears of it. `endpoints` translates.
 
 pub mod authorization;
 mod body;
@@ -12,7 +22,7 @@ mod endpoints;
 mod error;
 mod family;
 mod form;
-pub mod grant;
+mod grant;
 mod issuance;
 mod liveness;
 mod own_page;

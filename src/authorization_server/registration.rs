@@ -1,12 +1,11 @@
 //! Dynamic client registration (RFC 7591): what a client may say about itself, and
 //! what it is told.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
-
-use base64::Engine as _;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 
 use super::AuthorizationServer;
 use super::client::{ClientAuthentication, ClientId, RegisteredClient, SecretMethod};
@@ -62,7 +61,7 @@ impl Metadata {
         };
         let redirect_uris = redirect_uris(&metadata)?;
         // RFC 7591 section 2 excludes this pair. We use neither.
-        if text_or_object(&metadata, "jwks") && text_or_object(&metadata, "jwks_uri") {
+        if is_given(&metadata, "jwks") && is_given(&metadata, "jwks_uri") {
             return Err(EndpointError::Metadata("jwks and jwks_uri exclude each other"));
         }
         // What we do not support is left out, and the answer says so; but a client
@@ -206,7 +205,7 @@ fn text<'a>(
     }
 }
 
-fn text_or_object(metadata: &Map<String, Value>, name: &str) -> bool {
+fn is_given(metadata: &Map<String, Value>, name: &str) -> bool {
     metadata.get(name).is_some_and(|value| !value.is_null() && *value != "")
 }
 

@@ -1,5 +1,7 @@
 //! Access tokens, and the answer that carries them.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use serde::Serialize;
 
 use super::AuthorizationServer;
@@ -8,9 +10,6 @@ use super::grant::Grant;
 use crate::clock::UnixTime;
 use crate::contract::claims::AccessTokenClaims;
 use crate::contract::scope::ScopeSet;
-
-use base64::Engine as _;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 
 /// A successful answer of the token endpoint (OAuth 2.1 section 3.2.3). Nothing in
 /// it is ever null or empty: clients stumble over that.

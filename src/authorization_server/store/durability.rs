@@ -16,13 +16,14 @@ pub(super) struct Durability {
     database: sled::Db,
     file: File,
     requested: AtomicU64,
-    // The highest request that the disk has; locked while a sync runs.
-    synced: Mutex<u64>,
+    // The highest request that the disk has, or nothing once a sync has failed;
+    // locked while a sync runs.
+    synced: Mutex<Option<u64>>,
 }
 
 impl Durability {
     pub(super) fn new(database: sled::Db, file: File) -> Self {
-        Self { database, file, requested: AtomicU64::new(0), synced: Mutex::new(0) }
+        Self { database, file, requested: AtomicU64::new(0), synced: Mutex::new(Some(0)) }
     }
 
     /// Returns when everything that this thread has written is on the disk.
@@ -30,13 +31,18 @@ impl Durability {
         // Drawn after the writes: a sync that starts later covers them.
         let ticket = self.requested.fetch_add(1, Ordering::SeqCst) + 1;
         let mut synced = self.synced.lock().unwrap_or_else(PoisonError::into_inner);
-        if *synced >= ticket {
-            return Ok(());
+        match *synced {
+            None => return Err(StoreError::SyncFailedBefore),
+            Some(synced) if synced >= ticket => return Ok(()),
+            Some(_) => {}
         }
+        // Until it is done it has failed. After a failure the kernel may call what it
+        // could not write clean, and the next sync a success; so there is no next one.
+        *synced = None;
         let covered = self.requested.load(Ordering::SeqCst);
         self.database.flush()?;
         self.file.sync_data().map_err(StoreError::Sync)?;
-        *synced = covered;
+        *synced = Some(covered);
         Ok(())
     }
 }

@@ -68,6 +68,9 @@ pub enum StoreError {
     /// The disk, when a change was to be made durable.
     #[error("the database file could not be synced")]
     Sync(#[source] io::Error),
+    /// The disk failed earlier; what it holds since then is unknown.
+    #[error("the disk failed before; restart the server once the cause is removed")]
+    SyncFailedBefore,
     /// A record that this version cannot read.
     #[error("a stored record is unreadable")]
     Record(#[source] serde_json::Error),

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
+use super::durability::Durability;
 use super::{OpenError, StoreError, decode, encode};
 use crate::authorization_server::code::CodeDigest;
 use crate::authorization_server::testing::{TestServer, settings};
@@ -107,6 +108,18 @@ fn the_issuer_must_be_an_origin() {
     }
 }
 
+/// A sync that succeeds after one that failed proves nothing.
+#[test]
+fn after_a_failed_sync_nothing_is_durable() {
+    let directory = TempDir::new().unwrap();
+    let database = sled::open(directory.path()).unwrap();
+    // This file cannot be synced.
+    let file = fs::File::options().write(true).open("/dev/null").unwrap();
+    let durability = Durability::new(database, file);
+    assert!(matches!(durability.wait(), Err(StoreError::Sync(_))));
+    assert!(matches!(durability.wait(), Err(StoreError::SyncFailedBefore)));
+}
+
 #[test]
 fn a_record_of_another_format_is_refused_and_not_misread() {
     assert_eq!(decode::<u32>(&encode(&7_u32).unwrap()).unwrap(), 7);
@@ -129,29 +142,45 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// Design section 10: what a client was told is in the files when it is told, not
-/// when the process ends well. The copy is what a kill would have left.
+/// when the process ends well. Each copy is what a kill right after the answer would
+/// have left; it is made at once, because sled writes by itself every half second.
 #[tokio::test]
 async fn what_was_answered_is_in_the_files() {
     let test = TestServer::start();
-    let (client, first) = test.granted(&[Scope::Read]).await;
-    let code = test.code(&client, ScopeSet::ALL).await;
-    let tokens = test.exchange(&client, &code).await.tokens();
-    let second = test.refresh(&client, &first.refresh).await.tokens();
-    let revoked = test.granted(&[Scope::Read]).await.1;
-    let form = [("client_id", client.id.as_str()), ("token", &*revoked.refresh)];
     let spare = TempDir::new().unwrap();
+    let save = |name: &str| copy(&test.server.settings().data_dir, &spare.path().join(name));
+    let killed_after = |name: &str| {
+        TestServer::start().restart_on(|data_dir| {
+            fs::remove_dir_all(data_dir).unwrap();
+            copy(&spare.path().join(name), data_dir);
+        })
+    };
+    let client = test.client("A client").await;
+    save("registration");
+    let code = test.code(&client, ScopeSet::ALL).await;
+    save("approval");
+    let first = test.exchange(&client, &code).await.tokens();
+    save("exchange");
+    let second = test.refresh(&client, &first.refresh).await.tokens();
+    save("refresh");
+    let form = [("client_id", client.id.as_str()), ("token", &*second.refresh)];
     test.post_form("/revoke", &form).await;
-    // At once: sled writes by itself every half second.
-    copy(&test.server.settings().data_dir, spare.path());
-    let killed = test.restart_on(|data_dir| {
-        fs::remove_dir_all(data_dir).unwrap();
-        copy(spare.path(), data_dir);
-    });
-    assert!(killed.live_scopes(&tokens).is_some());
-    assert_eq!(killed.live_scopes(&revoked), None);
+    save("revocation");
+
+    let killed = killed_after("registration");
+    assert_eq!(killed.server.client(client.id.clone()).await.unwrap().as_ref(), Some(&client));
+    let killed = killed_after("approval");
+    assert_eq!(killed.exchange(&client, &code).await.status, 200);
+    let killed = killed_after("exchange");
+    assert!(killed.live_scopes(&first).is_some());
     killed.exchange(&client, &code).await.assert_error(400, "invalid_grant");
-    let again = killed.refresh(&client, &first.refresh).await.tokens();
-    assert_eq!(again.refresh, second.refresh, "the rotation was kept, and the child is the same");
+    assert_eq!(killed.live_scopes(&first), None);
+    // The second token is good only if the first is known to be used.
+    let killed = killed_after("refresh");
+    assert_eq!(killed.refresh(&client, &second.refresh).await.status, 200);
+    let killed = killed_after("revocation");
+    let id = killed.claims(&first).gid.parse().unwrap();
+    assert!(killed.server.store().grant(id).unwrap().ended.is_some());
 }
 
 /// Rule of the store: large values become files that sled never collects, so the

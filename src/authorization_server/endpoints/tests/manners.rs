@@ -226,8 +226,8 @@ async fn every_request_is_logged_once_and_no_secret_is() {
     test.post_form("/revoke", &form).await;
     test.post_form("/token", &exchange_form("bmc_unknown", &code)).await;
     drop(guard);
-    let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
-    let ours: Vec<&str> = text.lines().filter(|line| line.contains("OAuth request")).collect();
+    let log = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    let ours: Vec<&str> = log.lines().filter(|line| line.contains("OAuth request")).collect();
     let id = client.id.as_str();
     let expected = [
         ("INFO", "/register", "201", format!("registered {id}")),
@@ -238,14 +238,14 @@ async fn every_request_is_logged_once_and_no_secret_is() {
         ("INFO", "/revoke", "200", format!("client {id} revoked")),
         ("INFO", "/token", "401", "client authentication failed: the client is unknown".into()),
     ];
-    assert_eq!(ours.len(), expected.len(), "{text}");
+    assert_eq!(ours.len(), expected.len(), "{log}");
     for (line, (level, path, status, outcome)) in ours.iter().zip(&expected) {
         for part in [*level, *path, *status, outcome] {
             assert!(line.contains(part), "{part}: {line}");
         }
     }
     for secret in [&code, &tokens.access, &tokens.refresh, &child.access, &child.refresh] {
-        assert!(!text.contains(secret.as_str()), "{text}");
+        assert!(!log.contains(secret.as_str()), "{log}");
     }
 }
 

@@ -169,6 +169,9 @@ async fn the_same_public_client_keeps_its_name() {
     let first = register(json!({ "client_name": "A", "redirect_uris": [REDIRECT_URI] })).await;
     test.advance(3600);
     let same = json!({ "client_name": "A", "redirect_uris": [REDIRECT_URI], "scope": "wiki:read" });
+    assert_eq!(register(same.clone()).await, first);
+    // And with it a new day to live.
+    test.advance(DAY - 1);
     assert_eq!(register(same).await, first);
     for other in [
         json!({ "client_name": "B", "redirect_uris": [REDIRECT_URI] }),
