@@ -124,6 +124,11 @@ impl Fingerprint {
         self.0.push((path, Watch::Stamps, Seen::Stamped(identity)));
     }
 
+    /// Adds what another one has seen.
+    pub(super) fn extend(&mut self, other: &Self) {
+        self.0.extend_from_slice(&other.0);
+    }
+
     /// Whether everything is as it was.
     pub(super) fn still_holds(&self) -> bool {
         self.0.iter().all(|(path, watch, seen)| observe(path, *watch) == *seen)

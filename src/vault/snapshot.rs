@@ -105,15 +105,12 @@ impl Keeper {
     }
 
     /// Whether a snapshot was still right after everything that the caller did with
-    /// it. A settled one tells by itself; a younger one needs a second look.
-    pub(super) fn confirms(&self, used: &Arc<Snapshot>) -> bool {
+    /// it. One that does not tell by itself is compared with a new one.
+    pub(super) fn confirms(&self, used: &Snapshot) -> bool {
         let arrived = Instant::now();
-        if self.is_right(used) {
-            return true;
-        }
-        !used.is_settled
-            && used.fingerprint.still_holds()
-            && self.renew(arrived).is_some_and(|fresh| fresh.agrees_with(used))
+        self.is_right(used)
+            || (used.fingerprint.still_holds()
+                && self.renew(arrived).is_some_and(|fresh| fresh.agrees_with(used)))
     }
 
     /// A snapshot made after the call, whatever the present one says.
