@@ -38,7 +38,7 @@ impl Folder {
         folder.git(&["init", "--quiet"]);
         folder.write(".gitattributes", RULES);
         for path in ["open/a.md", "closed/b.md", "wiki/people/ann.md", "c.private.md"] {
-            folder.write(path, &format!("# About {path}\n\nthe word canary\n"));
+            folder.write(path, format!("# About {path}\n\nthe word canary\n"));
         }
         folder.commit();
         folder
