@@ -1,3 +1,4 @@
 //! Tests of the parts together, each module one subject.
 
 mod attributes_against_git;
+mod classify;
