@@ -112,7 +112,8 @@ impl Repository {
         fingerprint
     }
 
-    /// Watches the rules and the state of git that lie outside the vault's own folders.
+    /// Watches the rules and the state of git that lie outside the vault's own folders,
+    /// beside the settings, which `fingerprint` has already.
     pub(super) fn watch_rules(&self, git: &Git, root: &Path, fingerprint: &mut Fingerprint) {
         for folder in root.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.top)) {
             fingerprint.look(folder.join(".gitattributes"), Watch::TreeFile);
@@ -124,7 +125,7 @@ impl Repository {
         for file in self.own(&[INDEX]).chain(self.own(&HEADS)) {
             fingerprint.look(file.clone(), Watch::Stamps);
         }
-        if let Some(branch) = self.branch_file() {
+        if let Some(branch) = self.branch_file(fingerprint) {
             fingerprint.look(branch, Watch::Stamps);
         }
         for file in self.own(&[INDEX_LOCK]).chain(self.own(&UNDERWAY)) {
@@ -173,11 +174,10 @@ impl Repository {
     }
 
     /// The file that moves with a commit on the current branch.
-    fn branch_file(&self) -> Option<PathBuf> {
-        let head = self.own(&["HEAD"]).next()?;
-        #[expect(clippy::disallowed_methods, reason = "git's own HEAD is no page")]
-        let text = fs::read_to_string(head).ok()?;
-        Some(self.common_folder.join(text.strip_prefix("ref: ")?.trim_end()))
+    fn branch_file(&self, fingerprint: &Fingerprint) -> Option<PathBuf> {
+        let head = self.own(&["HEAD"]).find_map(|head| fingerprint.text(head))?;
+        let branch = std::str::from_utf8(head).ok()?.strip_prefix("ref: ")?;
+        Some(self.common_folder.join(branch.trim_end()))
     }
 }
 

@@ -84,7 +84,14 @@ impl Folder {
 }
 
 fn git_in(folder: &Path, arguments: &[&str]) -> String {
-    let output = Command::new("git")
+    // A hook that runs the tests would point git at its own repository.
+    let foreign = std::env::vars_os().map(|(name, _)| name);
+    let foreign = foreign.filter(|name| name.to_string_lossy().starts_with("GIT_"));
+    let mut git = Command::new("git");
+    for name in foreign {
+        git.env_remove(name);
+    }
+    let output = git
         .args(["-c", "user.name=Test", "-c", "user.email=test@example.org"])
         .args(arguments)
         .current_dir(folder)
