@@ -7,7 +7,7 @@
 use std::fs::{self, FileType, Metadata};
 use std::io::{self, Read as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
@@ -124,6 +124,11 @@ impl Fingerprint {
         self.0.push((path, Watch::Stamps, Seen::Stamped(identity)));
     }
 
+    /// Adds what another one has seen.
+    pub(super) fn extend(&mut self, other: &Self) {
+        self.0.extend_from_slice(&other.0);
+    }
+
     /// Whether everything is as it was.
     pub(super) fn still_holds(&self) -> bool {
         self.0.iter().all(|(path, watch, seen)| observe(path, *watch) == *seen)
@@ -145,8 +150,16 @@ impl Fingerprint {
             .map(|(path, _, seen)| (path, seen))
     }
 
+    /// What was in a file that is compared byte for byte.
+    pub(super) fn text(&self, path: &Path) -> Option<&[u8]> {
+        self.0.iter().find_map(|(watched, _, seen)| match seen {
+            Seen::Text(bytes, _) if watched == path => Some(&**bytes),
+            _ => None,
+        })
+    }
+
     /// Whether there is something at a watched path.
-    pub(super) fn has(&self, path: &std::path::Path) -> bool {
+    pub(super) fn has(&self, path: &Path) -> bool {
         self.0.iter().any(|(watched, _, seen)| watched == path && *seen != Seen::Nothing)
     }
 }

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::io::{self, Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -213,10 +213,7 @@ fn in_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Re
 }
 
 fn receive<T>(receiver: &Receiver<T>, deadline: Instant) -> Option<T> {
-    match receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-        Ok(value) => Some(value),
-        Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-    }
+    receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
 }
 
 /// `git version 2.39.5 (Apple Git-154)` → 2, 39, 5.

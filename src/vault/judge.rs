@@ -27,6 +27,31 @@ pub(super) struct Lowering {
     since: UnixTime,
 }
 
+/// What a page was that is no longer there. A page that comes back at once is not a
+/// new one: git and sync tools replace a file by removing and making it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Departed {
+    class: PageClass,
+    since: UnixTime,
+}
+
+/// The class that a page had when it was seen last.
+#[derive(Clone, Copy)]
+struct Before {
+    class: PageClass,
+    lowering: Option<Lowering>,
+}
+
+impl Before {
+    fn of(path: &VaultPath, previous: &Snapshot) -> Option<Self> {
+        let page = previous.page(path);
+        page.map(|page| Self { class: page.class, lowering: page.lowering }).or_else(|| {
+            let departed = previous.departed.get(path)?;
+            Some(Self { class: departed.class, lowering: None })
+        })
+    }
+}
+
 /// Makes a snapshot out of a survey and of what was served before.
 pub(super) fn publish(
     survey: Survey,
@@ -48,14 +73,17 @@ pub(super) fn publish(
     let mut look_again = None;
     let mut pages = BTreeMap::new();
     for (path, page) in survey.pages {
-        let (class, lowering) = bench.judge(&path, &page, previous.and_then(|old| old.page(&path)));
+        let before = previous.and_then(|previous| Before::of(&path, previous));
+        let (class, lowering) = bench.judge(&path, &page, before);
         let due = lowering.map(|lowering| lowering.since + LOWERING_WAIT);
         look_again = look_again.into_iter().chain(due).min();
         let SurveyedPage { disk, inode, ruling, twins, .. } = page;
         pages.insert(path, ServedPage { disk, inode, class, ruling, twins, lowering });
     }
+    let departed = previous.map(|previous| departed(previous, &pages, &bench)).unwrap_or_default();
     Snapshot {
         pages,
+        departed,
         private_dot_files: survey.private_dot_files,
         fingerprint: survey.fingerprint,
         doubts: survey.doubts,
@@ -63,6 +91,26 @@ pub(super) fn publish(
         look_again,
         begun,
     }
+}
+
+/// The pages that are missing since the previous snapshot, or since one shortly before.
+fn departed(
+    previous: &Snapshot,
+    pages: &BTreeMap<VaultPath, ServedPage>,
+    bench: &Bench,
+) -> BTreeMap<VaultPath, Departed> {
+    let went = previous
+        .pages
+        .iter()
+        .map(|(path, page)| (path, Departed { class: page.class, since: bench.now }));
+    let gone =
+        previous.departed.iter().map(|(path, departed)| (path, *departed)).filter(
+            |(_, departed)| bench.in_motion || bench.now.since(departed.since) < LOWERING_WAIT,
+        );
+    went.chain(gone)
+        .filter(|(path, _)| !pages.contains_key(*path))
+        .map(|(path, departed)| (path.clone(), departed))
+        .collect()
 }
 
 /// The circumstances in which pages are judged.
@@ -77,7 +125,7 @@ impl Bench {
         &self,
         path: &VaultPath,
         page: &SurveyedPage,
-        before: Option<&ServedPage>,
+        before: Option<Before>,
     ) -> (PageClass, Option<Lowering>) {
         let mut wanted = page.class;
         // A page that comes up while git is at work may be older than its rules.

@@ -22,8 +22,7 @@ const HEADS: [&str; 3] = ["HEAD", "packed-refs", "reftable/tables.list"];
 const UNDERWAY: [&str; 5] =
     ["MERGE_HEAD", "rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVERT_HEAD"];
 
-/// The places and settings of one repository. Found anew for each snapshot, because
-/// any of it may have been changed.
+/// The places and settings of one repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Repository {
     top: PathBuf,
@@ -99,23 +98,34 @@ impl Repository {
         Ok(Self { top, own, common_folder, settings, personal_attributes })
     }
 
-    /// Watches everything outside the vault's own folders that has a say.
-    pub(super) fn watch(&self, git: &Git, root: &Path, fingerprint: &mut Fingerprint) {
+    /// Watches everything that decides where these places are and what the settings
+    /// say. While it holds, git need not be asked again.
+    pub(super) fn watch_settings(&self, git: &Git, root: &Path) -> Fingerprint {
+        let mut fingerprint = Fingerprint::default();
+        watch_for_repository(root, &mut fingerprint);
+        // Settings may depend on the branch.
+        let own = self.own(&SETTINGS).chain(self.own(&["HEAD"]));
+        let all = own.chain(&self.settings.files).chain(&git.machine_files().settings);
+        for file in all {
+            fingerprint.look(file.clone(), Watch::Settings);
+        }
+        fingerprint
+    }
+
+    /// Watches the rules and the state of git that lie outside the vault's own folders,
+    /// beside the settings, which `fingerprint` has already.
+    pub(super) fn watch_rules(&self, git: &Git, root: &Path, fingerprint: &mut Fingerprint) {
         for folder in root.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.top)) {
             fingerprint.look(folder.join(".gitattributes"), Watch::TreeFile);
         }
-        let machine = git.machine_files();
         let outside = self.own(&[INFO_ATTRIBUTES]).chain(&self.personal_attributes);
-        for file in outside.chain(&machine.attributes) {
+        for file in outside.chain(&git.machine_files().attributes) {
             fingerprint.look(file.clone(), Watch::OutsideFile);
-        }
-        for file in self.own(&SETTINGS).chain(&self.settings.files).chain(&machine.settings) {
-            fingerprint.look(file.clone(), Watch::Settings);
         }
         for file in self.own(&[INDEX]).chain(self.own(&HEADS)) {
             fingerprint.look(file.clone(), Watch::Stamps);
         }
-        if let Some(branch) = self.branch_file() {
+        if let Some(branch) = self.branch_file(fingerprint) {
             fingerprint.look(branch, Watch::Stamps);
         }
         for file in self.own(&[INDEX_LOCK]).chain(self.own(&UNDERWAY)) {
@@ -125,17 +135,24 @@ impl Repository {
 
     /// Whether git is writing, or waits for the end of a merge.
     pub(super) fn stability(&self, fingerprint: &Fingerprint) -> Stability {
-        let is_locked = self.own(&[INDEX_LOCK]).any(|file| fingerprint.has(file));
-        if is_locked || self.is_underway(fingerprint) {
+        let mut signs = self.own(&[INDEX_LOCK]).chain(self.own(&UNDERWAY));
+        if signs.any(|file| fingerprint.has(file)) {
             Stability::InMotion
         } else {
             Stability::Settled
         }
     }
 
-    /// Whether a merge or rebase waits for its end.
-    pub(super) fn is_underway(&self, fingerprint: &Fingerprint) -> bool {
-        self.own(&UNDERWAY).any(|file| fingerprint.has(file))
+    /// Why its state makes git's answer doubtful, in words for the owner.
+    pub(super) fn doubts(&self, fingerprint: &Fingerprint) -> Vec<String> {
+        let tree = self.settings.attribute_tree.as_ref().map(|tree| {
+            format!("attr.tree = {tree} makes git read rules from there, not from the disk")
+        });
+        let underway = self
+            .own(&UNDERWAY)
+            .find(|file| fingerprint.has(file))
+            .map(|_| "a merge, rebase, cherry-pick or revert is not finished".to_owned());
+        tree.into_iter().chain(underway).collect()
     }
 
     /// How git compares names.
@@ -152,21 +169,15 @@ impl Repository {
         self.settings.names_are_composed == Toggle::On
     }
 
-    /// The tree that git would read rules from instead of the disk.
-    pub(super) fn attribute_tree(&self) -> Option<&str> {
-        self.settings.attribute_tree.as_deref()
-    }
-
     fn own(&self, names: &[&str]) -> impl Iterator<Item = &PathBuf> {
         self.own.iter().filter(|(name, _)| names.contains(name)).map(|(_, path)| path)
     }
 
     /// The file that moves with a commit on the current branch.
-    fn branch_file(&self) -> Option<PathBuf> {
-        let head = self.own(&["HEAD"]).next()?;
-        #[expect(clippy::disallowed_methods, reason = "git's own HEAD is no page")]
-        let text = fs::read_to_string(head).ok()?;
-        Some(self.common_folder.join(text.strip_prefix("ref: ")?.trim_end()))
+    fn branch_file(&self, fingerprint: &Fingerprint) -> Option<PathBuf> {
+        let head = self.own(&["HEAD"]).find_map(|head| fingerprint.text(head))?;
+        let branch = std::str::from_utf8(head).ok()?.strip_prefix("ref: ")?;
+        Some(self.common_folder.join(branch.trim_end()))
     }
 }
 

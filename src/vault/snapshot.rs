@@ -10,7 +10,7 @@ use crate::access::class::{ClassifiedPath, PageClass, Ruling};
 use crate::access::path::VaultPath;
 use crate::clock::{Clock, UnixTime};
 use crate::vault::fingerprint::{Fingerprint, Inode};
-use crate::vault::judge::{Lowering, publish};
+use crate::vault::judge::{Departed, Lowering, publish};
 use crate::vault::survey::{Surveyor, Trouble, Twin};
 
 /// Every page with its class. Never changed; replaced as a whole.
@@ -18,6 +18,8 @@ use crate::vault::survey::{Surveyor, Trouble, Twin};
 pub(super) struct Snapshot {
     pub(super) pages: BTreeMap<VaultPath, ServedPage>,
     pub(super) private_dot_files: Vec<String>,
+    /// The classes of pages that went not long ago, and when they were missed.
+    pub(super) departed: BTreeMap<VaultPath, Departed>,
     pub(super) fingerprint: Fingerprint,
     pub(super) doubts: Vec<String>,
     /// Whether every change since then would show in the fingerprint.
@@ -105,15 +107,12 @@ impl Keeper {
     }
 
     /// Whether a snapshot was still right after everything that the caller did with
-    /// it. A settled one tells by itself; a younger one needs a second look.
-    pub(super) fn confirms(&self, used: &Arc<Snapshot>) -> bool {
+    /// it. One that does not tell by itself is compared with a new one.
+    pub(super) fn confirms(&self, used: &Snapshot) -> bool {
         let arrived = Instant::now();
-        if self.is_right(used) {
-            return true;
-        }
-        !used.is_settled
-            && used.fingerprint.still_holds()
-            && self.renew(arrived).is_some_and(|fresh| fresh.agrees_with(used))
+        self.is_right(used)
+            || (used.fingerprint.still_holds()
+                && self.renew(arrived).is_some_and(|fresh| fresh.agrees_with(used)))
     }
 
     /// A snapshot made after the call, whatever the present one says.

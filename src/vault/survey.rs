@@ -26,7 +26,16 @@ pub(super) struct Surveyor {
     /// Set when a repository is found, and never forgotten: a vault whose `.git` is
     /// moved away has not become a folder without rules.
     git: Option<Git>,
+    /// Where the repository was found last, and what that rests on.
+    located: Option<Located>,
     blobs: Blobs,
+}
+
+/// A repository, and all that would have to change for it to be another.
+#[derive(Clone, Debug)]
+struct Located {
+    repository: Repository,
+    settings: Fingerprint,
 }
 
 /// What was seen at one moment.
@@ -104,7 +113,7 @@ struct Judgement {
 
 impl Surveyor {
     pub(super) fn new(root: Arc<Root>) -> Self {
-        Self { root, git: None, blobs: Blobs::default() }
+        Self { root, git: None, located: None, blobs: Blobs::default() }
     }
 
     /// Looks until nothing changed in between.
@@ -123,33 +132,28 @@ impl Surveyor {
         if self.git.is_none() && is_in_repository(root.path()) {
             self.git = Some(Git::find(root.path())?);
         }
-        let locate = |git: &Git| Repository::locate(git, root.path());
-        let repository = self.git.as_ref().map(locate).transpose()?;
+        if !self.locate()? {
+            return Ok(None);
+        }
         let walk = walk(&root)
             .map_err(|error| Trouble::Passing(format!("the vault cannot be read: {error}")))?;
-        let fingerprint = self.look(&walk, repository.as_ref());
+        let fingerprint = self.look(&walk);
         let mut doubts = Vec::new();
-        let (judgement, stability) = match (&self.git, &repository) {
-            (Some(git), Some(repository)) => {
+        let mut stability = Stability::Settled;
+        let judgement =
+            if let (Some(git), Some(Located { repository, .. })) = (&self.git, &self.located) {
                 doubts = rules::inspect(&fingerprint)?;
-                let judged = judge_with_git(git, repository, &mut self.blobs, &walk, &mut doubts);
-                // Asked again, because settings may have changed before they were
-                // looked at. Whatever failed meanwhile may have failed for that.
-                if !fingerprint.still_holds() || locate(git)? != *repository {
-                    return Ok(None);
-                }
-                let judgement = judged?;
-                doubts.extend(repository.attribute_tree().map(|tree| {
-                    format!("attr.tree = {tree} makes git read rules from there, not from the disk")
-                }));
-                if repository.is_underway(&fingerprint) {
-                    doubts.push("a merge or rebase is not finished".to_owned());
-                }
-                (judgement, repository.stability(&fingerprint))
-            }
-            _ if fingerprint.still_holds() => (Judgement::by_name(&walk), Stability::Settled),
-            _ => return Ok(None),
-        };
+                doubts.extend(repository.doubts(&fingerprint));
+                stability = repository.stability(&fingerprint);
+                judge_with_git(git, repository, &mut self.blobs, &walk, &mut doubts)
+            } else {
+                Ok(Judgement::by_name(&walk))
+            };
+        // Whatever failed meanwhile may have failed for that.
+        if !fingerprint.still_holds() {
+            return Ok(None);
+        }
+        let judgement = judgement?;
         self.refuse_lost_rules(&judgement.encrypted, &fingerprint)?;
         let private_dot_files =
             walk.private_dot_files.iter().map(|(disk, _)| disk.clone()).collect();
@@ -157,19 +161,37 @@ impl Surveyor {
         Ok(Some(Survey { moment, pages, private_dot_files, fingerprint, doubts, stability }))
     }
 
-    fn look(&self, walk: &Walk, repository: Option<&Repository>) -> Fingerprint {
+    /// Finds the repository, unless it must be where it was. Says whether it was found
+    /// without a change in between.
+    fn locate(&mut self) -> Result<bool, Trouble> {
+        let Some(git) = &self.git else { return Ok(true) };
+        if self.located.as_ref().is_some_and(|located| located.settings.still_holds()) {
+            return Ok(true);
+        }
+        let root = self.root.path();
+        let repository = Repository::locate(git, root)?;
+        let settings = repository.watch_settings(git, root);
+        // Asked again: they may have changed before they were looked at.
+        let is_steady = Repository::locate(git, root)? == repository;
+        self.located = is_steady.then_some(Located { repository, settings });
+        Ok(is_steady)
+    }
+
+    fn look(&self, walk: &Walk) -> Fingerprint {
         let mut fingerprint = Fingerprint::default();
         let root = self.root.path();
         for folder in &walk.folders {
             fingerprint.remember(root.join(&folder.relative), folder.identity);
         }
-        watch_for_repository(root, &mut fingerprint);
-        if let (Some(git), Some(repository)) = (&self.git, repository) {
+        if let (Some(git), Some(located)) = (&self.git, &self.located) {
+            fingerprint.extend(&located.settings);
             for folder in &walk.folders {
                 let file = root.join(&folder.relative).join(".gitattributes");
                 fingerprint.look(file, Watch::TreeFile);
             }
-            repository.watch(git, root, &mut fingerprint);
+            located.repository.watch_rules(git, root, &mut fingerprint);
+        } else {
+            watch_for_repository(root, &mut fingerprint);
         }
         fingerprint
     }

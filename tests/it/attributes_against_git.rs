@@ -11,6 +11,7 @@ use brain_mcp::admin::classify::{Format, Outcome, Outputs, classify};
 use brain_mcp::clock::Clock;
 use brain_mcp::vault::{Settings, Vault};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 /// Each case takes a repository and a vault over it.
 #[derive(Deserialize)]
@@ -55,6 +56,11 @@ fn write(root: &Path, path: impl AsRef<Path>, text: &str) {
     fs::write(path, text).expect("a file");
 }
 
+#[expect(clippy::disallowed_methods, reason = "what a test expects is no page")]
+fn read_json<T: DeserializeOwned>(file: &Path) -> T {
+    serde_json::from_slice(&fs::read(file).expect("a file")).expect("the form that is known")
+}
+
 fn run(command: &mut Command) {
     let output = command.output().expect("a program that is installed");
     assert!(output.status.success(), "{command:?}: {output:?}");
@@ -63,8 +69,7 @@ fn run(command: &mut Command) {
 #[test]
 fn cases_written_by_hand() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/attributes/cases.json");
-    let file = fs::File::open(file).expect("the fixture");
-    let cases: Vec<Case> = serde_json::from_reader(file).expect("a list of cases");
+    let cases: Vec<Case> = read_json(&file);
     assert!(cases.len() >= 12);
     for case in cases {
         let folder = tempfile::tempdir().expect("a temporary folder");
@@ -81,8 +86,7 @@ fn cases_written_by_hand() {
 
 /// Compares every vault below `folder` with what the oracle expects of it.
 fn compare(folder: &Path) {
-    let file = fs::File::open(folder.join("expected.json")).expect("what the oracle wrote");
-    let expected: Expected = serde_json::from_reader(file).expect("the oracle's form");
+    let expected: Expected = read_json(&folder.join("expected.json"));
     assert!(!expected.vaults.is_empty());
     let mut differences = Vec::new();
     for vault in expected.vaults {

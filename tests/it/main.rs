@@ -6,6 +6,8 @@
 mod attributes_against_git;
 /// Malformed input at every route and tool.
 mod bad_input;
+/// The command `classify`, as the owner runs it.
+mod classify;
 /// What an unauthorized caller can reach: every route is called without a token.
 mod closed_doors;
 /// The program is killed while it exchanges codes and refreshes.

@@ -14,7 +14,6 @@ use crate::authorization_server::password::Password;
 use crate::authorization_server::pending::{PendingName, Shown};
 use crate::authorization_server::session::Visitor;
 use crate::authorization_server::sign_in::SignInError;
-use crate::authorization_server::store::Store;
 
 /// Shows the form, unless there is nothing to sign in for: then it shows who is
 /// signed in, or goes on to what waits.

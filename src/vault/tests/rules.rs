@@ -113,6 +113,21 @@ fn nothing_is_lowered_while_git_is_at_work() {
     assert_eq!(vault.class("open/new.md"), ORDINARY);
 }
 
+/// Row 10: a tool that replaces files by removing and making them, without a lock.
+#[test]
+fn a_page_that_comes_back_at_once_is_not_a_new_one() {
+    let folder = Folder::repository();
+    let vault = folder.open();
+    assert_eq!(vault.class("closed/b.md"), CONFIDENTIAL);
+    folder.remove("closed/b.md");
+    assert_eq!(vault.class("closed/b.md"), None);
+    folder.write(".gitattributes", "");
+    folder.write("closed/b.md", "text");
+    assert_eq!(vault.class("closed/b.md"), CONFIDENTIAL);
+    vault.wait_for_lowering();
+    assert_eq!(vault.class("closed/b.md"), ORDINARY);
+}
+
 /// Row 11: a rule file that is cut to nothing and written anew byte by byte.
 #[test]
 fn a_half_written_rule_file_lowers_nothing() {
@@ -324,6 +339,26 @@ fn an_attribute_tree_puts_every_page_in_doubt() {
     let vault = folder.open();
     folder.git(&["config", "attr.tree", "HEAD"]);
     assert_in_doubt(&vault);
+}
+
+/// Row 21: variables of our own environment do not reach git. A test cannot set them
+/// for itself, so it runs another one with them.
+#[test]
+fn variables_for_git_change_nothing() {
+    let program = std::env::current_exe().expect("the test program");
+    let output = Command::new(program)
+        .args(["--exact", "vault::tests::disk::each_class_opens_with_its_own_scope_only"])
+        .env("GIT_DIR", "/nowhere")
+        .env("GIT_WORK_TREE", "/nowhere")
+        .env("GIT_INDEX_FILE", "/nowhere")
+        .env("GIT_ATTR_SOURCE", "HEAD~7")
+        .env("GIT_CONFIG_COUNT", "1")
+        .env("GIT_CONFIG_KEY_0", "core.attributesFile")
+        .env("GIT_CONFIG_VALUE_0", "/nowhere")
+        .output()
+        .expect("the test program runs");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
 }
 
 /// Row 23: rules of folders that are not checked out count.

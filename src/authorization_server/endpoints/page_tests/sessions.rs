@@ -6,7 +6,6 @@ use std::time::Duration;
 use axum::http::{StatusCode, header};
 
 use super::{Ask, CALLBACK, PASSWORD, PageServer};
-use crate::authorization_server::store::users::User;
 
 const COOKIE: &str = "__Host-brain-session";
 
@@ -266,12 +265,12 @@ async fn one_user_is_not_asked_for_a_name() {
 /// grants.
 #[tokio::test]
 async fn several_users_are_asked_who_they_are() {
-    let test = PageServer::of_users(ISSUER, &["alice", "bob"]);
+    let test = PageServer::of_users(super::ISSUER, &["alice", "bob"]);
     let links = test.server.first_run(Some(super::Password::typed(PASSWORD))).await.unwrap();
     let [link] = &*links else { panic!("{links:?}") };
     assert_eq!(link.user, "bob", "the password of the file is for the first");
     let mut browser = test.browser();
-    let page = browser.get(link.url.strip_prefix(ISSUER).unwrap()).await;
+    let page = browser.get(link.url.strip_prefix(super::ISSUER).unwrap()).await;
     assert!(page.body.contains("<bdi>bob</bdi>"), "{}", page.body);
 
     let client = test.client(&[CALLBACK]).await;
