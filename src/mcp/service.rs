@@ -16,9 +16,8 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::contain::contain;
-use super::tools::{self, refusal};
+use super::tools::{self, unavailable};
 use super::vaults::Vaults;
-use crate::vault::Unavailable;
 
 /// The revisions that are served: the last with sessions, and the one without.
 const REVISIONS: [ProtocolVersion; 4] = [
@@ -59,6 +58,18 @@ impl McpServer {
     }
 }
 
+#[cfg(test)]
+impl McpServer {
+    /// The server with one tool more.
+    pub(super) fn with_tool(
+        mut self,
+        route: rmcp::handler::server::router::tool::ToolRoute<Self>,
+    ) -> Self {
+        Arc::make_mut(&mut self.tools).add_route(route);
+        self
+    }
+}
+
 /// [`McpServer`] as an HTTP service.
 pub type McpHttp = StreamableHttpService<McpServer, LocalSessionManager>;
 
@@ -89,7 +100,7 @@ impl ServerHandler for McpServer {
         let call = self.tools.call(ToolCallContext::new(self, request, context));
         contain(call).await.unwrap_or_else(|_| {
             tracing::error!(%tool, "a tool panicked");
-            Ok(refusal(Unavailable).into())
+            Ok(unavailable().into())
         })
     }
 

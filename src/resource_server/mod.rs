@@ -20,14 +20,14 @@
 //! - The token goes nowhere: neither to a tool nor into the log.
 
 pub mod bearer;
-pub mod challenge;
+mod challenge;
 mod cors;
-pub mod guard;
+mod guard;
 pub mod host_origin;
 mod json_rpc;
 mod key_ring;
 pub mod key_source;
-pub mod metadata;
+mod metadata;
 mod requirement;
 pub mod sessions;
 mod stream;

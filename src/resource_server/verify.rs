@@ -205,6 +205,9 @@ impl TokenVerifier {
     async fn authentic_claims(&self, token: &str) -> Result<RawClaims, TokenError> {
         let (message, signature) = token.rsplit_once('.').ok_or(TokenError::NotAJwt)?;
         let (header, payload) = message.split_once('.').ok_or(TokenError::NotAJwt)?;
+        if payload.contains('.') {
+            return Err(TokenError::NotAJwt);
+        }
         let header: RawHeader = decode(header)?;
         if header.crit.is_some() {
             return Err(TokenError::CriticalExtension);

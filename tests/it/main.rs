@@ -1,1 +1,3 @@
+//! Integration tests, in one binary.
+
 mod resource_server;

@@ -28,7 +28,7 @@ async fn inner(request: Request) -> Response {
 }
 
 fn router() -> Router {
-    Server::embedded().server.router(any(inner))
+    Server::embedded().protected.router(any(inner))
 }
 
 fn good() -> String {
@@ -317,7 +317,7 @@ async fn a_missing_scope_is_403_with_all_that_is_needed() {
 #[tokio::test]
 async fn the_token_is_judged_before_its_scope_and_the_message() {
     let server = Server::embedded();
-    let router = server.server.router(any(inner));
+    let router = server.protected.router(any(inner));
     server.grant.set(None);
     let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#;
     for body in [body, "[", ""] {
