@@ -1,6 +1,6 @@
 //! Which vault a caller means.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::access::permit::Viewer;
@@ -18,27 +18,13 @@ enum Assignment {
     BySubject(HashMap<String, UserVaults>),
 }
 
-/// The vaults of one user, by name; the first is meant when none is named.
+/// The vaults of one user.
 #[derive(Clone, Debug)]
-pub struct UserVaults(Vec<(String, Vault)>);
-
-impl UserVaults {
-    /// A user with one vault, which is the default one.
-    #[must_use]
-    pub fn new(name: String, vault: Vault) -> Self {
-        Self(vec![(name, vault)])
-    }
-
-    /// The same user with one vault more.
-    #[must_use]
-    pub fn and(mut self, name: String, vault: Vault) -> Self {
-        self.0.push((name, vault));
-        self
-    }
-
-    fn find(&self, name: &str) -> Option<&Vault> {
-        self.0.iter().find(|(own, _)| name.is_empty() || own == name).map(|(_, vault)| vault)
-    }
+pub struct UserVaults {
+    /// The one that is meant when none is named.
+    pub default: Vault,
+    /// All of them by name, the default one included.
+    pub named: BTreeMap<String, Vault>,
 }
 
 /// The caller has no vault of that name, or no vault at all.
@@ -70,7 +56,12 @@ impl Vaults {
             Assignment::Single(vault) if name.is_empty() => Ok(vault),
             Assignment::Single(_) => Err(NoSuchVault),
             Assignment::BySubject(users) => {
-                users.get(viewer.subject()).and_then(|vaults| vaults.find(name)).ok_or(NoSuchVault)
+                let vaults = users.get(viewer.subject()).ok_or(NoSuchVault)?;
+                if name.is_empty() {
+                    Ok(&vaults.default)
+                } else {
+                    vaults.named.get(name).ok_or(NoSuchVault)
+                }
             }
         }
     }

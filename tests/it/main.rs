@@ -1,3 +1,1 @@
-//! Integration tests, in one binary.
-
 mod resource_server;
