@@ -28,9 +28,11 @@
 //! - Nothing a client learns of is answered before it is durable.
 
 pub mod access;
+pub mod admin;
 pub mod clock;
 pub mod contract;
 pub mod entropy;
 pub mod mcp;
 pub mod resource_server;
+pub mod search;
 pub mod vault;

@@ -30,6 +30,12 @@ impl Viewer {
         }
     }
 
+    /// A viewer without a token.
+    #[cfg(test)]
+    pub(crate) fn for_tests(scopes: ScopeSet) -> Self {
+        Self { subject: "owner".into(), client: "test".into(), scopes }
+    }
+
     /// The `sub` of the token.
     #[must_use]
     pub fn subject(&self) -> &str {

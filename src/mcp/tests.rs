@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use rmcp::handler::server::router::tool::ToolRoute;
@@ -9,12 +11,14 @@ use super::contain::{Panicked, contain};
 use super::service::McpServer;
 use super::vaults::{NoSuchVault, UserVaults, Vaults};
 use crate::access::permit::Viewer;
+use crate::clock::Clock;
 use crate::contract::scope::ScopeSet;
 use crate::resource_server::verify::VerifiedToken;
 use crate::vault::{self, Vault};
 
 fn open_vault() -> Vault {
-    Vault::open(vault::Settings { root: "tests/fixtures".into() }).expect("a vault")
+    let settings = vault::Settings { root: "tests/fixtures".into() };
+    Vault::open(settings, Clock::system()).expect("a vault")
 }
 
 fn viewer(subject: &str) -> Viewer {
@@ -30,17 +34,20 @@ fn the_single_vault_is_everybodys_and_has_no_name() {
 
 #[test]
 fn a_user_finds_only_vaults_of_its_own() {
-    let ann = UserVaults::new("home".into(), open_vault()).and("work".into(), open_vault());
-    let bob = UserVaults::new("diary".into(), open_vault());
-    let vaults = Vaults::for_users([("ann".to_owned(), ann), ("bob".to_owned(), bob)]);
-    let find = |subject: &str, name: &str| vaults.find(&viewer(subject), name);
-    let same = |one: Result<&Vault, _>, other: Result<&Vault, NoSuchVault>| {
-        std::ptr::eq(one.unwrap(), other.unwrap())
+    let user = |names: [&str; 2]| {
+        let default = open_vault();
+        let mut named = BTreeMap::from(names.map(|name| (name.to_owned(), open_vault())));
+        named.insert("default".to_owned(), default.clone());
+        UserVaults { default, named }
     };
-    assert!(same(find("ann", ""), find("ann", "home")));
-    assert!(!same(find("ann", ""), find("ann", "work")));
-    assert!(!same(find("ann", ""), find("bob", "")));
-    for (subject, name) in [("ann", "diary"), ("bob", "home"), ("eve", ""), ("eve", "home")] {
+    let users = [("ann".to_owned(), user(["home", "work"])), ("bob".to_owned(), user(["a", "b"]))];
+    let vaults = Vaults::for_users(users);
+    let find = |subject: &str, name: &str| vaults.find(&viewer(subject), name);
+    for (subject, name) in [("ann", ""), ("ann", "home"), ("ann", "work"), ("bob", "a")] {
+        assert!(find(subject, name).is_ok(), "{subject} {name}");
+    }
+    assert!(!std::ptr::eq(find("ann", "").unwrap(), find("bob", "").unwrap()));
+    for (subject, name) in [("ann", "a"), ("bob", "home"), ("eve", ""), ("eve", "home")] {
         assert_eq!(find(subject, name).err(), Some(NoSuchVault), "{subject} {name}");
     }
 }

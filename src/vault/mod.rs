@@ -3,11 +3,59 @@
 //!
 //! Every question is asked by a [`Viewer`]; the answer is computed from the pages
 //! that this viewer may see and from nothing else.
+//!
+//! # Invariants
+//!
+//! - Classes are the installed git's ruling at the moment of the request. A
+//!   `snapshot` holds them; its `fingerprint` of everything that they rest on is
+//!   compared before it is used, and again before what was read is released.
+//! - In doubt a class rises. It is lowered late, and never while git is at work.
+//! - What cannot be judged at all is [`Unavailable`], for everybody and every path.
+//! - `files` is the only code that opens pages, and only against a permit.
+//!
+//! # Reading order
+//!
+//! `walk` and `git` (what there is) → `survey` (both together) → `judge` (what is
+//! served) → `snapshot` (for how long) → `files`, `page`, `library`.
 
+mod attributes;
+mod evidence;
+mod files;
+mod fingerprint;
+mod git;
+mod judge;
+mod library;
+mod page;
+mod repository;
+mod rules;
+mod snapshot;
+mod survey;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use tracing::info;
+
+use crate::access::class::{
+    ClassifiedPath, GitAttributes, NameCase, PageClass, Ruling, class_in_doubt, judge,
+};
 use crate::access::path::VaultPath;
 use crate::access::permit::{Hidden, Viewer};
+use crate::clock::Clock;
+use crate::search::Query;
+use crate::vault::files::{NoBytes, Root};
+use crate::vault::library::{Question, Shelf};
+use crate::vault::page::{Content, decode};
+use crate::vault::snapshot::{Keeper, Snapshot};
+use crate::vault::survey::Surveyor;
+
+/// A request is started over this often when the vault changes under it.
+const ATTEMPTS: usize = 4;
 
 /// What a vault needs to know.
 #[derive(Clone, Debug)]
@@ -19,8 +67,13 @@ pub struct Settings {
 /// A handle to an open vault. Cheap to clone. All methods block: call them off the
 /// async threads.
 #[derive(Clone, Debug)]
-pub struct Vault {
-    _settings: Settings,
+pub struct Vault(Arc<Parts>);
+
+#[derive(Debug)]
+struct Parts {
+    root: Arc<Root>,
+    keeper: Keeper,
+    shelf: Shelf,
 }
 
 /// A page as it is served.
@@ -73,14 +126,40 @@ pub struct Unavailable;
 #[error("{0}")]
 pub struct OpenError(pub String);
 
+/// What git's attributes make of the vault, for its owner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Classification {
+    /// Every page and every hidden file that is secret by its name, sorted by path.
+    pub pages: Vec<ClassifiedPage>,
+    /// Why git's answer is not believed; empty if it is.
+    pub warnings: Vec<String>,
+}
+
+/// What git's attributes make of one page, and what is made of that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassifiedPage {
+    /// The path, as the disk spells it.
+    pub path: String,
+    /// The ruling by attributes and name alone.
+    pub ruling: Ruling,
+    /// The class that clients are judged by: never lower than the ruling's.
+    pub served_as: PageClass,
+}
+
 impl Vault {
     /// Opens a vault.
     ///
     /// # Errors
     ///
     /// [`OpenError`], in words for the owner.
-    pub fn open(settings: Settings) -> Result<Self, OpenError> {
-        Ok(Self { _settings: settings })
+    pub fn open(settings: Settings, clock: Clock) -> Result<Self, OpenError> {
+        let unopened = |reason: &dyn fmt::Display| {
+            OpenError(format!("the vault {} cannot be opened: {reason}", settings.root.display()))
+        };
+        let root = Arc::new(Root::open(&settings.root).map_err(|error| unopened(&error))?);
+        let surveyor = Surveyor::new(Arc::clone(&root));
+        let keeper = Keeper::new(surveyor, clock).map_err(|reason| unopened(&reason))?;
+        Ok(Self(Arc::new(Parts { root, keeper, shelf: Shelf::default() })))
     }
 
     /// Reads one page for a viewer.
@@ -88,8 +167,29 @@ impl Vault {
     /// # Errors
     ///
     /// [`ReadError`]; a text that is no path is [`ReadError::Hidden`] too.
-    pub fn read_page(&self, _viewer: &Viewer, _path: &str) -> Result<Page, ReadError> {
-        Err(ReadError::Unavailable(Unavailable))
+    pub fn read_page(&self, viewer: &Viewer, path: &str) -> Result<Page, ReadError> {
+        for _ in 0..ATTEMPTS {
+            // First of all, so that what cannot be judged looks the same everywhere.
+            let snapshot = self.snapshot()?;
+            let path: VaultPath = path.parse().map_err(|_| Hidden)?;
+            let Some(page) = snapshot.page(&path) else {
+                info!(%path, subject = viewer.subject(), client = viewer.client(), "refused: no such page");
+                return Err(Hidden.into());
+            };
+            let class = page.class;
+            let permit = viewer
+                .permit_read(ClassifiedPath::judged(path.clone(), class))
+                .inspect_err(|_| log_refusal(viewer, &path, class))?;
+            let read = self.0.root.read_page(permit, &snapshot);
+            if read.as_ref().is_err_and(|reason| *reason == NoBytes::Replaced) {
+                // The stamps may be too coarse to show it.
+                self.0.keeper.fresh().ok_or(Unavailable)?;
+            } else if self.0.keeper.confirms(&snapshot) {
+                let content = read.map_or(Content::Binary, |read| decode(read.bytes));
+                return open_content(viewer, path, class, content);
+            }
+        }
+        Err(Unavailable.into())
     }
 
     /// The pages that match, best first, at most `limit`.
@@ -99,10 +199,80 @@ impl Vault {
     /// [`Unavailable`].
     pub fn search(
         &self,
-        _viewer: &Viewer,
-        _query: &str,
-        _limit: usize,
+        viewer: &Viewer,
+        query: &str,
+        limit: usize,
     ) -> Result<Vec<Hit>, Unavailable> {
+        let query = Query::parse(query);
+        for _ in 0..ATTEMPTS {
+            let snapshot = self.snapshot()?;
+            let Some(query) = &query else { return Ok(Vec::new()) };
+            let Parts { root, shelf, keeper } = &*self.0;
+            let question = Question { query, limit };
+            let hits = library::search(root, shelf, &snapshot, viewer, &question);
+            if keeper.confirms(&snapshot) {
+                return Ok(hits);
+            }
+        }
         Err(Unavailable)
     }
+
+    /// What git's attributes make of every page. For the owner only: it names pages
+    /// whatever their class.
+    ///
+    /// # Errors
+    ///
+    /// [`Unavailable`]; the reason is in the log.
+    pub fn classification(&self) -> Result<Classification, Unavailable> {
+        let snapshot = self.snapshot()?;
+        let mut pages = Vec::new();
+        for page in snapshot.pages.values() {
+            let twins = page.twins.iter().map(|twin| (&twin.disk, &twin.ruling));
+            for (disk, ruling) in [(&page.disk, &page.ruling)].into_iter().chain(twins) {
+                let (path, ruling) = (disk.clone(), ruling.clone());
+                pages.push(ClassifiedPage { path, ruling, served_as: page.class });
+            }
+        }
+        let of_dot_file = |path: &String| {
+            let ruling = judge(path, &GitAttributes::NONE, NameCase::Exact);
+            ClassifiedPage { path: path.clone(), served_as: ruling.class, ruling }
+        };
+        pages.extend(snapshot.private_dot_files.iter().map(of_dot_file));
+        pages.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(Classification { pages, warnings: snapshot.doubts.clone() })
+    }
+
+    fn snapshot(&self) -> Result<Arc<Snapshot>, Unavailable> {
+        let snapshot = self.0.keeper.snapshot().ok_or(Unavailable)?;
+        self.0.shelf.tidy(&snapshot);
+        Ok(snapshot)
+    }
+}
+
+/// Turns what was read into the answer. Ciphertext is at least confidential,
+/// whatever the rules say.
+fn open_content(
+    viewer: &Viewer,
+    path: VaultPath,
+    class: PageClass,
+    content: Content,
+) -> Result<Page, ReadError> {
+    match content {
+        Content::Text(text) => Ok(Page { title: page::title(&path, &text), path, text }),
+        Content::Binary => Err(ReadError::NotText),
+        Content::Ciphertext => {
+            let class = class.max(class_in_doubt(path.as_str()));
+            if viewer.may_see(class) {
+                Err(ReadError::Locked)
+            } else {
+                log_refusal(viewer, &path, class);
+                Err(Hidden.into())
+            }
+        }
+    }
+}
+
+/// The real reason, for the owner.
+fn log_refusal(viewer: &Viewer, path: &VaultPath, class: PageClass) {
+    info!(%path, %class, subject = viewer.subject(), client = viewer.client(), "refused: no scope for this class");
 }

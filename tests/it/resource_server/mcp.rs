@@ -1,10 +1,12 @@
 //! The MCP server behind the guard, in every revision that is served.
 
 use axum::Router;
+use brain_mcp::clock::Clock;
 use brain_mcp::mcp::service::McpServer;
 use brain_mcp::mcp::vaults::Vaults;
 use brain_mcp::vault::{self, Vault};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tower::ServiceExt as _;
 
 use super::minting::{Answer, Key, Server, claims_with, good_claims, request, send};
@@ -12,12 +14,29 @@ use super::minting::{Answer, Key, Server, claims_with, good_claims, request, sen
 const LEGACY: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 const STATELESS: &str = "2026-07-28";
 
-fn open_vault() -> Vault {
-    Vault::open(vault::Settings { root: "tests/fixtures".into() }).expect("a vault")
+/// A vault of three pages: ordinary, secret, and no text. It is no repository, so
+/// no git is asked.
+fn pages() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &[u8]| std::fs::write(folder.path().join(name), text).unwrap();
+    write("heat-pump.md", b"# Heat pump\n\nThe offer of the plumber came on Monday.\n");
+    write("salary.private.md", b"# Salary\n\nThe offer of the plumber is secret.\n");
+    write("binary.md", b"a\0b");
+    folder
 }
 
+fn open(folder: &TempDir) -> Vaults {
+    let settings = vault::Settings { root: folder.path().to_owned() };
+    Vaults::single(Vault::open(settings, Clock::system()).expect("a vault"))
+}
+
+/// For tests that read nothing: the folder is gone when they start.
 fn serve(server: &Server) -> Router {
-    let mcp = McpServer::new(Vaults::single(open_vault()));
+    serve_vault(server, open(&pages()))
+}
+
+fn serve_vault(server: &Server, vaults: Vaults) -> Router {
+    let mcp = McpServer::new(vaults);
     server.protected.router(mcp.into_http(server.sessions.manager()))
 }
 
@@ -260,8 +279,8 @@ async fn an_event_stream_is_not_buffered() {
 /// What a model gets wrong it is told in words; nothing is a 5xx.
 #[tokio::test]
 async fn bad_arguments_are_tool_errors() {
-    let server = Server::embedded();
-    let router = serve(&server);
+    let (server, folder) = (Server::embedded(), pages());
+    let router = serve_vault(&server, open(&folder));
     let (legacy, _) = Client::open(&router, owner_token(), "2025-11-25").await;
     let stateless = Client::stateless(&router, owner_token());
     let rows = [
@@ -272,7 +291,9 @@ async fn bad_arguments_are_tool_errors() {
         ("search", json!({ "query": "a", "limit": "many" })),
         ("search", json!({ "query": "a", "limit": -1 })),
         ("search", json!({ "query": "a", "limit": 1e300 })),
+        ("search", json!({ "query": "a", "limit": 4_294_967_296_u64 })),
         ("search", json!({ "query": "a", "vault": "other" })),
+        ("search", json!(["a"])),
         ("read_page", json!({})),
         ("read_page", json!({ "path": ["a.md"] })),
         ("read_page", json!({ "path": "a.md", "vault": "other" })),
@@ -290,6 +311,67 @@ async fn bad_arguments_are_tool_errors() {
             assert!(result["structuredContent"].is_null());
         }
     }
+}
+
+#[tokio::test]
+async fn search_answers_for_programs_and_for_models() {
+    let (server, folder) = (Server::embedded(), pages());
+    let router = serve_vault(&server, open(&folder));
+    let (legacy, _) = Client::open(&router, owner_token(), "2025-06-18").await;
+    let stateless = Client::stateless(&router, owner_token());
+    for client in [&legacy, &stateless] {
+        let found = client.call("search", json!({ "query": "plumber offer" })).await;
+        assert_eq!(found["isError"], false);
+        let results = found["structuredContent"]["results"].as_array().expect("results");
+        assert_eq!(results.len(), 1, "the secret page is not even counted: {found}");
+        assert_eq!(results[0]["path"], "heat-pump.md");
+        assert_eq!(results[0]["title"], "Heat pump");
+        assert!(results[0]["snippet"].as_str().unwrap().contains("plumber"));
+        assert_eq!(results[0].as_object().unwrap().len(), 3);
+        assert_eq!(found["structuredContent"].as_object().unwrap().len(), 1);
+        let text = found["content"][0]["text"].as_str().unwrap();
+        assert!(text.starts_with("- Heat pump (heat-pump.md)\n  "), "{text}");
+
+        let nothing = client.call("search", json!({ "query": "secret", "limit": 0 })).await;
+        assert_eq!(nothing["structuredContent"], json!({ "results": [] }));
+        assert_eq!(nothing["content"][0]["text"], "No note matches.");
+    }
+}
+
+#[tokio::test]
+async fn read_page_answers_for_programs_and_for_models() {
+    let (server, folder) = (Server::embedded(), pages());
+    let router = serve_vault(&server, open(&folder));
+    let (client, _) = Client::open(&router, owner_token(), "2025-11-25").await;
+    let page = client.call("read_page", json!({ "path": "heat-pump.md" })).await;
+    let content = "# Heat pump\n\nThe offer of the plumber came on Monday.\n";
+    let expected = json!({ "path": "heat-pump.md", "title": "Heat pump", "content": content });
+    assert_eq!(page["structuredContent"], expected);
+    assert_eq!(page["isError"], false);
+    assert!(page["content"][0]["text"].as_str().unwrap().ends_with(content));
+}
+
+/// Design section 5: refused and missing are one answer, byte for byte.
+#[tokio::test]
+async fn a_hidden_page_is_a_missing_page() {
+    let (server, folder) = (Server::embedded(), pages());
+    let router = serve_vault(&server, open(&folder));
+    let people_only = Key::es256().token(&claims_with(json!({ "scope": "wiki:people" })));
+    let everything = Client::stateless(&router, owner_token());
+    let little = Client::stateless(&router, people_only);
+    let read = async |client: &Client<'_>, path: &str| {
+        let params = json!({ "name": "read_page", "arguments": { "path": path } });
+        client.post("tools/call", params).await.text
+    };
+    let missing = read(&everything, "no-such-page.md").await;
+    assert!(missing.contains("There is no such page, or it is not open to this client."));
+    for path in ["salary.private.md", "", "..", "/etc/passwd", "../x.md", ".git/config", "x.png"] {
+        assert_eq!(read(&everything, path).await, missing, "{path}");
+    }
+    for path in ["heat-pump.md", "binary.md", "salary.private.md", "no-such-page.md"] {
+        assert_eq!(read(&little, path).await, missing, "{path}");
+    }
+    assert!(read(&everything, "binary.md").await.contains("not readable text"));
 }
 
 /// The reading tools need something to read with (B47).

@@ -1,0 +1,3 @@
+//! What the owner does from the command line.
+
+pub mod classify;

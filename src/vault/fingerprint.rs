@@ -1,0 +1,218 @@
+//! What a snapshot rests on, in a form that is compared at every request.
+//!
+//! Rule files are compared byte for byte. Folders and git's index are compared by
+//! what the file system stamps on them; such a stamp is coarse, so it is believed
+//! only once it has grown old (git does the same with entries of its index).
+
+use std::fs::{self, FileType, Metadata};
+use std::io::{self, Read as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
+use cap_std::ambient_authority;
+use cap_std::fs::{File, OpenOptions};
+
+/// The largest rule file that git reads.
+const LARGEST_RULE_FILE: u64 = 100 * 1024 * 1024;
+
+/// Two changes closer together than this may get one stamp: kernels count in ticks
+/// of up to 10 ms.
+const TICK: Duration = Duration::from_millis(100);
+
+/// The same for file systems that stamp in whole seconds, or in pairs of them.
+const COARSE_TICK: Duration = Duration::from_millis(2100);
+
+/// What the file system stamps on a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identity {
+    pub(super) inode: Inode,
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+/// Which file it is, whatever its names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Inode {
+    pub(super) device: u64,
+    pub(super) number: u64,
+}
+
+impl Identity {
+    pub(super) fn of(metadata: &Metadata) -> Self {
+        Self {
+            inode: Inode { device: metadata.dev(), number: metadata.ino() },
+            size: metadata.size(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+
+    /// Whether a change after `moment` would have got another stamp than this one.
+    /// The time of the last change cannot be set by hand, unlike that of the last
+    /// modification.
+    pub(super) fn is_settled_at(&self, moment: SystemTime) -> bool {
+        let (seconds, nanoseconds) = self.changed;
+        let tick = if nanoseconds == 0 { COARSE_TICK } else { TICK };
+        let stamped = Duration::new(
+            u64::try_from(seconds).unwrap_or(0),
+            u32::try_from(nanoseconds).unwrap_or(0),
+        );
+        moment.duration_since(UNIX_EPOCH).is_ok_and(|now| stamped + tick <= now)
+    }
+}
+
+/// The present moment, for comparison with stamps.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "file systems stamp with the real time, which no test moves"
+)]
+pub(super) fn stamping_time() -> SystemTime {
+    SystemTime::now()
+}
+
+/// How closely a path is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Watch {
+    /// A rule file in the vault: every byte. A link is not followed, as git has it.
+    TreeFile,
+    /// A rule file elsewhere: every byte, through links.
+    OutsideFile,
+    /// A file of settings: the same, but it holds no rules.
+    Settings,
+    /// A folder, or a file too large to compare: its stamps.
+    Stamps,
+    /// Only whether it is there, and whether it is the same one.
+    Presence,
+}
+
+/// What was seen at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    Nothing,
+    Text(Box<[u8]>, Identity),
+    Stamped(Identity),
+    Present(Inode),
+    Strange(Strange),
+}
+
+/// What is no plain readable file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Strange {
+    Directory,
+    Link,
+    Special,
+    TooLarge,
+    Unreadable,
+}
+
+/// All that a snapshot rests on.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(super) struct Fingerprint(Vec<(PathBuf, Watch, Seen)>);
+
+impl Fingerprint {
+    /// Adds a path as it is now.
+    pub(super) fn look(&mut self, path: PathBuf, watch: Watch) {
+        let seen = observe(&path, watch);
+        self.0.push((path, watch, seen));
+    }
+
+    /// Adds a folder as it was before it was read.
+    pub(super) fn remember(&mut self, path: PathBuf, identity: Identity) {
+        self.0.push((path, Watch::Stamps, Seen::Stamped(identity)));
+    }
+
+    /// Adds what another one has seen.
+    pub(super) fn extend(&mut self, other: &Self) {
+        self.0.extend_from_slice(&other.0);
+    }
+
+    /// Whether everything is as it was.
+    pub(super) fn still_holds(&self) -> bool {
+        self.0.iter().all(|(path, watch, seen)| observe(path, *watch) == *seen)
+    }
+
+    /// Whether every later change would show. `moment` is when looking began.
+    pub(super) fn is_settled_at(&self, moment: SystemTime) -> bool {
+        self.0.iter().all(|(_, _, seen)| match seen {
+            Seen::Stamped(identity) => identity.is_settled_at(moment),
+            Seen::Nothing | Seen::Text(..) | Seen::Present(_) | Seen::Strange(_) => true,
+        })
+    }
+
+    /// What was seen in the rule files.
+    pub(super) fn rule_files(&self) -> impl Iterator<Item = (&PathBuf, &Seen)> {
+        self.0
+            .iter()
+            .filter(|(_, watch, _)| matches!(watch, Watch::TreeFile | Watch::OutsideFile))
+            .map(|(path, _, seen)| (path, seen))
+    }
+
+    /// Whether there is something at a watched path.
+    pub(super) fn has(&self, path: &std::path::Path) -> bool {
+        self.0.iter().any(|(watched, _, seen)| watched == path && *seen != Seen::Nothing)
+    }
+}
+
+fn observe(path: &PathBuf, watch: Watch) -> Seen {
+    let metadata = match watch {
+        Watch::OutsideFile | Watch::Settings => fs::metadata(path),
+        Watch::TreeFile | Watch::Stamps | Watch::Presence => fs::symlink_metadata(path),
+    };
+    let metadata = match metadata {
+        Ok(metadata) => metadata,
+        Err(error) => return absent_or_unreadable(&error),
+    };
+    match watch {
+        Watch::Stamps => Seen::Stamped(Identity::of(&metadata)),
+        Watch::Presence => Seen::Present(Identity::of(&metadata).inode),
+        Watch::TreeFile | Watch::OutsideFile | Watch::Settings => {
+            strange(metadata.file_type(), metadata.len())
+                .map_or_else(|| read(path, watch), Seen::Strange)
+        }
+    }
+}
+
+fn strange(file_type: FileType, size: u64) -> Option<Strange> {
+    if file_type.is_dir() {
+        Some(Strange::Directory)
+    } else if file_type.is_symlink() {
+        Some(Strange::Link)
+    } else if file_type.is_fifo() || !file_type.is_file() {
+        Some(Strange::Special)
+    } else {
+        (size > LARGEST_RULE_FILE).then_some(Strange::TooLarge)
+    }
+}
+
+/// Opened without waiting, because the file may have become a FIFO since it was
+/// looked at.
+fn read(path: &PathBuf, watch: Watch) -> Seen {
+    let follow = if watch == Watch::TreeFile { FollowSymlinks::No } else { FollowSymlinks::Yes };
+    let mut options = OpenOptions::new();
+    options.read(true).nonblock(true).follow(follow);
+    let opened = File::open_ambient_with(path, &options, ambient_authority())
+        .map(File::into_std)
+        .and_then(|file| file.metadata().map(|metadata| (file, metadata)));
+    let (file, metadata) = match opened {
+        Ok(opened) => opened,
+        Err(error) => return absent_or_unreadable(&error),
+    };
+    if let Some(strange) = strange(metadata.file_type(), metadata.len()) {
+        return Seen::Strange(strange);
+    }
+    let mut bytes = Vec::new();
+    match file.take(LARGEST_RULE_FILE).read_to_end(&mut bytes) {
+        Ok(_) => Seen::Text(bytes.into(), Identity::of(&metadata)),
+        Err(_) => Seen::Strange(Strange::Unreadable),
+    }
+}
+
+fn absent_or_unreadable(error: &io::Error) -> Seen {
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Seen::Nothing,
+        _ => Seen::Strange(Strange::Unreadable),
+    }
+}

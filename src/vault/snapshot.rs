@@ -1,0 +1,175 @@
+//! What is served at one moment, and for how long that may be believed.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use tracing::error;
+
+use crate::access::class::{ClassifiedPath, PageClass, Ruling};
+use crate::access::path::VaultPath;
+use crate::clock::{Clock, UnixTime};
+use crate::vault::fingerprint::{Fingerprint, Inode};
+use crate::vault::judge::{Lowering, publish};
+use crate::vault::survey::{Surveyor, Trouble, Twin};
+
+/// Every page with its class. Never changed; replaced as a whole.
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    pub(super) pages: BTreeMap<VaultPath, ServedPage>,
+    pub(super) private_dot_files: Vec<String>,
+    pub(super) fingerprint: Fingerprint,
+    pub(super) doubts: Vec<String>,
+    /// Whether every change since then would show in the fingerprint.
+    pub(super) is_settled: bool,
+    /// When a class may be lowered that waits for it.
+    pub(super) look_again: Option<UnixTime>,
+    pub(super) begun: Instant,
+}
+
+/// A page, and the class that it is served as.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ServedPage {
+    /// As the disk spells it.
+    pub(super) disk: String,
+    pub(super) inode: Inode,
+    pub(super) class: PageClass,
+    /// What git's attributes alone would make of it.
+    pub(super) ruling: Ruling,
+    pub(super) twins: Vec<Twin>,
+    pub(super) lowering: Option<Lowering>,
+}
+
+impl Snapshot {
+    /// The page of that path.
+    pub(super) fn page(&self, path: &VaultPath) -> Option<&ServedPage> {
+        self.pages.get(path)
+    }
+
+    /// Every page with its class, in the order of their paths.
+    pub(super) fn classified(&self) -> impl Iterator<Item = ClassifiedPath> {
+        self.pages.iter().map(|(path, page)| ClassifiedPath::judged(path.clone(), page.class))
+    }
+
+    /// Whether another snapshot saw the same vault and serves it alike.
+    fn agrees_with(&self, other: &Self) -> bool {
+        let alike = |(one, other): (&ServedPage, &ServedPage)| {
+            one.class == other.class && one.inode == other.inode && one.disk == other.disk
+        };
+        self.fingerprint == other.fingerprint
+            && self.pages.keys().eq(other.pages.keys())
+            && self.pages.values().zip(other.pages.values()).all(alike)
+    }
+}
+
+/// Keeps the snapshot that is served, and makes a new one whenever it may be wrong.
+#[derive(Debug)]
+pub(super) struct Keeper {
+    clock: Clock,
+    /// The last one that could be made; `None` before the first.
+    current: Mutex<Option<Arc<Snapshot>>>,
+    /// Held while a snapshot is made, so that requests at the same time share one.
+    workshop: Mutex<Workshop>,
+}
+
+#[derive(Debug)]
+struct Workshop {
+    surveyor: Surveyor,
+    /// When the last attempt began and what was wrong, if it failed.
+    failed: Option<(Instant, String)>,
+}
+
+impl Keeper {
+    /// Makes the first snapshot.
+    ///
+    /// # Errors
+    ///
+    /// What the owner has to put right. What may pass by itself is tried again at the
+    /// next request.
+    pub(super) fn new(surveyor: Surveyor, clock: Clock) -> Result<Self, String> {
+        let workshop = Mutex::new(Workshop { surveyor, failed: None });
+        let keeper = Self { clock, current: Mutex::new(None), workshop };
+        let made = keeper.make(&mut keeper.workshop(), None);
+        match made {
+            Err(Trouble::Lasting(reason)) => Err(reason),
+            Ok(_) | Err(Trouble::Passing(_)) => Ok(keeper),
+        }
+    }
+
+    /// A snapshot that is right at some moment after the call. `None` if the vault
+    /// cannot be judged.
+    pub(super) fn snapshot(&self) -> Option<Arc<Snapshot>> {
+        let arrived = Instant::now();
+        let current = self.current();
+        current.filter(|snapshot| self.is_right(snapshot)).or_else(|| self.renew(arrived))
+    }
+
+    /// Whether a snapshot was still right after everything that the caller did with
+    /// it. One that does not tell by itself is compared with a new one.
+    pub(super) fn confirms(&self, used: &Snapshot) -> bool {
+        let arrived = Instant::now();
+        self.is_right(used)
+            || (used.fingerprint.still_holds()
+                && self.renew(arrived).is_some_and(|fresh| fresh.agrees_with(used)))
+    }
+
+    /// A snapshot made after the call, whatever the present one says.
+    pub(super) fn fresh(&self) -> Option<Arc<Snapshot>> {
+        self.renew(Instant::now())
+    }
+
+    fn is_right(&self, snapshot: &Snapshot) -> bool {
+        snapshot.is_settled
+            && snapshot.look_again.is_none_or(|due| self.clock.now() < due)
+            && snapshot.fingerprint.still_holds()
+    }
+
+    /// Makes a snapshot, unless somebody has begun one after `arrived`.
+    fn renew(&self, arrived: Instant) -> Option<Arc<Snapshot>> {
+        let mut workshop = self.workshop();
+        let previous = self.current();
+        if let Some(shared) = previous.as_ref().filter(|previous| previous.begun >= arrived) {
+            return Some(Arc::clone(shared));
+        }
+        if workshop.failed.as_ref().is_some_and(|(begun, _)| *begun >= arrived) {
+            return None;
+        }
+        self.make(&mut workshop, previous.as_deref()).ok()
+    }
+
+    fn make(
+        &self,
+        workshop: &mut Workshop,
+        previous: Option<&Snapshot>,
+    ) -> Result<Arc<Snapshot>, Trouble> {
+        let begun = Instant::now();
+        match workshop.surveyor.survey() {
+            Ok(survey) => {
+                let next = Arc::new(publish(survey, previous, self.clock.now(), begun));
+                *self.current.lock().unwrap_or_else(PoisonError::into_inner) =
+                    Some(Arc::clone(&next));
+                workshop.failed = None;
+                Ok(next)
+            }
+            Err(trouble) => {
+                let reason = trouble.to_string();
+                // Once, not at every request.
+                if workshop.failed.as_ref().is_none_or(|(_, known)| *known != reason) {
+                    error!(reason, "the vault cannot be judged; nothing is served");
+                }
+                workshop.failed = Some((begun, reason));
+                Err(trouble)
+            }
+        }
+    }
+
+    /// A poisoned lock holds a whole value all the same: it is only ever replaced.
+    fn current(&self) -> Option<Arc<Snapshot>> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What a panic left behind in the workshop is made anew by the next survey.
+    fn workshop(&self) -> MutexGuard<'_, Workshop> {
+        self.workshop.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
