@@ -6,9 +6,10 @@ use std::sync::Arc;
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::tool::ToolCallContext;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse,
-    Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode,
+    GetPromptRequestParams, GetPromptResponse, Implementation, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -26,6 +27,9 @@ const REVISIONS: [ProtocolVersion; 4] = [
     ProtocolVersion::V_2025_11_25,
     ProtocolVersion::V_2026_07_28,
 ];
+
+const METHODS_WITH_PARAMETERS: [&str; 4] =
+    ["tools/call", "resources/read", "prompts/get", "completion/complete"];
 
 const INSTRUCTIONS: &str = "Notes of the user, as Markdown files. Find notes with search, \
     then read them with read_page. What is not found may exist but not be open to this client.";
@@ -140,5 +144,19 @@ impl ServerHandler for McpServer {
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         Err(ErrorData::invalid_params("There is no such prompt.", None))
+    }
+
+    /// The library takes a method whose parameters it cannot read for a method that
+    /// it does not know. To the client that is another fault.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(if METHODS_WITH_PARAMETERS.contains(&request.method.as_str()) {
+            ErrorData::invalid_params("The parameters do not fit this method.", None)
+        } else {
+            ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "There is no such method.", None)
+        })
     }
 }

@@ -293,7 +293,6 @@ async fn bad_arguments_are_tool_errors() {
         ("search", json!({ "query": "a", "limit": 1e300 })),
         ("search", json!({ "query": "a", "limit": 4_294_967_296_u64 })),
         ("search", json!({ "query": "a", "vault": "other" })),
-        ("search", json!(["a"])),
         ("read_page", json!({})),
         ("read_page", json!({ "path": ["a.md"] })),
         ("read_page", json!({ "path": "a.md", "vault": "other" })),
@@ -372,6 +371,30 @@ async fn a_hidden_page_is_a_missing_page() {
         assert_eq!(read(&little, path).await, missing, "{path}");
     }
     assert!(read(&everything, "binary.md").await.contains("not readable text"));
+}
+
+/// Parameters that are none are a fault of the parameters, not of the method.
+#[tokio::test]
+async fn unreadable_parameters_are_told_from_unknown_methods() {
+    let server = Server::embedded();
+    let router = serve(&server);
+    let (legacy, _) = Client::open(&router, owner_token(), "2025-11-25").await;
+    let stateless = Client::stateless(&router, owner_token());
+    for client in [&legacy, &stateless] {
+        for params in [
+            json!({ "name": "search", "arguments": ["a"] }),
+            json!({ "name": "search", "arguments": "a" }),
+        ] {
+            let answer = client.post("tools/call", params).await;
+            assert!(!answer.status.is_server_error());
+            assert_eq!(answer.message()["error"]["code"], -32602);
+        }
+        let unknown = client.post("no/such/method", json!({})).await;
+        assert!(!unknown.status.is_server_error());
+        assert_eq!(unknown.message()["error"]["code"], -32601);
+    }
+    let read = legacy.ask("resources/read", json!({ "uri": 7 })).await;
+    assert_eq!(read["code"], -32602);
 }
 
 /// The reading tools need something to read with (B47).
