@@ -145,6 +145,7 @@ async fn only_our_own_names_are_answered() {
         "wiki.example.org:8090",
         "localhost.evil.example",
         "localhost@evil.example",
+        "evil@wiki.example.org:443",
         "evil.example:443@wiki.example.org",
         "wiki.example.org:",
         "192.168.1.1",

@@ -34,9 +34,10 @@ impl Issuer {
             body: key_set(keys).as_json().to_owned(),
             asked: 0,
         })));
-        let answering = issuer.clone();
-        let router =
-            Router::new().route("/keys", get(move || std::future::ready(answering.answer())));
+        let (answering, elsewhere) = (issuer.clone(), key_set(keys));
+        let router = Router::new()
+            .route("/keys", get(move || std::future::ready(answering.answer())))
+            .route("/elsewhere", get(move || std::future::ready(elsewhere.as_json().to_owned())));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(async move { axum::serve(listener, router).await });
@@ -47,8 +48,7 @@ impl Issuer {
     fn answer(&self) -> impl IntoResponse + use<> {
         let mut published = self.0.lock().unwrap();
         published.asked += 1;
-        let headers =
-            [("cache-control", published.cache_control), ("location", "https://evil.example")];
+        let headers = [("cache-control", published.cache_control), ("location", "/elsewhere")];
         (published.status, headers, published.body.clone())
     }
 
@@ -149,8 +149,8 @@ async fn unfit_keys_are_ignored() {
     let mut for_pss = Key::rsa(Algorithm::PS256).named("pss").jwk();
     for_pss["alg"] = json!("PS256");
     let mut short = Key::rsa(Algorithm::RS256).named("short").jwk();
-    // 1,020 bits are left.
-    short["n"] = json!(&short["n"].as_str().unwrap()[..170]);
+    // 1,008 bits are left.
+    short["n"] = json!(&short["n"].as_str().unwrap()[..168]);
     let keys = [
         json!({ "kty": "oct", "kid": "secret", "k": "c2VjcmV0", "alg": "HS256" }),
         json!({ "kty": "new-kind", "kid": "new" }),

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use axum::response::Response;
 use axum::routing::any;
 use brain_mcp::contract::scope::{Scope, ScopeSet};
 use http_body::Frame;
-use tokio::task::JoinHandle;
+use http_body_util::BodyExt as _;
 use tower::ServiceExt as _;
 
 use super::minting::{Key, Server, good_claims, request};
@@ -33,7 +34,7 @@ impl HttpBody for Silence {
 }
 
 struct Stream {
-    reading: JoinHandle<()>,
+    ended: Arc<AtomicBool>,
     work: Arc<()>,
 }
 
@@ -55,14 +56,21 @@ impl Stream {
         request.headers_mut().insert("host", "localhost".parse().unwrap());
         let response = server.protected.router(inner).oneshot(request).await.unwrap();
         assert_eq!(response.status(), 200);
-        let reading = tokio::spawn(async move {
-            axum::body::to_bytes(response.into_body(), usize::MAX).await.expect("a clean end");
+        let ended = Arc::new(AtomicBool::new(false));
+        let tell = Arc::clone(&ended);
+        tokio::spawn(async move {
+            let mut body = response.into_body();
+            assert!(body.frame().await.is_none(), "a clean end");
+            tell.store(true, Ordering::SeqCst);
+            // The connection stays open, and holds the body.
+            std::future::pending::<()>().await;
+            drop(body);
         });
-        Self { reading, work }
+        Self { ended, work }
     }
 
     fn is_over(&self) -> bool {
-        let over = self.reading.is_finished();
+        let over = self.ended.load(Ordering::SeqCst);
         assert_eq!(Arc::strong_count(&self.work) == 1, over, "the work ends with the stream");
         over
     }
