@@ -13,7 +13,7 @@
 //! # Invariants
 //!
 //! - A [`VerifiedToken`](verify::VerifiedToken) is made by
-//!   [`TokenVerifier`](verify::TokenVerifier) only.
+//!   [`TokenVerifier`] only.
 //! - On `/mcp` the token is judged before method, `Accept`, version, session or body.
 //! - No key set, no access: an unreachable key set answers 503.
 //! - An MCP session belongs to the subject and client that opened it.
@@ -28,6 +28,7 @@ mod json_rpc;
 mod key_ring;
 pub mod key_source;
 mod metadata;
+mod raw_token;
 mod requirement;
 pub mod sessions;
 mod stream;
