@@ -7,10 +7,13 @@
 //!
 //! # Reading order
 //!
-//! [`vaults`], [`caller`], [`tools`], [`service`].
+//! [`vaults`], `caller`, `tools`, [`service`].
 
-pub mod caller;
+mod caller;
 mod contain;
 pub mod service;
-pub mod tools;
+mod tools;
 pub mod vaults;
+
+#[cfg(test)]
+mod tests;

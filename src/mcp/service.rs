@@ -6,9 +6,10 @@ use std::sync::Arc;
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::tool::ToolCallContext;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse,
-    Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode,
+    GetPromptRequestParams, GetPromptResponse, Implementation, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -16,9 +17,8 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
 use super::contain::contain;
-use super::tools::{self, refusal};
+use super::tools::{self, unavailable};
 use super::vaults::Vaults;
-use crate::vault::Unavailable;
 
 /// The revisions that are served: the last with sessions, and the one without.
 const REVISIONS: [ProtocolVersion; 4] = [
@@ -27,6 +27,9 @@ const REVISIONS: [ProtocolVersion; 4] = [
     ProtocolVersion::V_2025_11_25,
     ProtocolVersion::V_2026_07_28,
 ];
+
+const METHODS_WITH_PARAMETERS: [&str; 4] =
+    ["tools/call", "resources/read", "prompts/get", "completion/complete"];
 
 const INSTRUCTIONS: &str = "Notes of the user, as Markdown files. Find notes with search, \
     then read them with read_page. What is not found may exist but not be open to this client.";
@@ -56,6 +59,18 @@ impl McpServer {
             .disable_allowed_origins();
         let server = move || Ok(self.clone());
         StreamableHttpService::new(server, sessions, config)
+    }
+}
+
+#[cfg(test)]
+impl McpServer {
+    /// The server with one tool more.
+    pub(super) fn with_tool(
+        mut self,
+        route: rmcp::handler::server::router::tool::ToolRoute<Self>,
+    ) -> Self {
+        Arc::make_mut(&mut self.tools).add_route(route);
+        self
     }
 }
 
@@ -89,7 +104,7 @@ impl ServerHandler for McpServer {
         let call = self.tools.call(ToolCallContext::new(self, request, context));
         contain(call).await.unwrap_or_else(|_| {
             tracing::error!(%tool, "a tool panicked");
-            Ok(refusal(Unavailable).into())
+            Ok(unavailable().into())
         })
     }
 
@@ -129,5 +144,19 @@ impl ServerHandler for McpServer {
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         Err(ErrorData::invalid_params("There is no such prompt.", None))
+    }
+
+    /// The library takes a method whose parameters it cannot read for a method that
+    /// it does not know. To the client that is another fault.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(if METHODS_WITH_PARAMETERS.contains(&request.method.as_str()) {
+            ErrorData::invalid_params("The parameters do not fit this method.", None)
+        } else {
+            ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "There is no such method.", None)
+        })
     }
 }

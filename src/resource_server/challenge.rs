@@ -14,7 +14,7 @@ use crate::contract::scope::ScopeSet;
 /// Each is made of constants and of configuration. Nothing of a request gets into
 /// a header, so nothing can break out of one (checklist #142).
 #[derive(Clone, Debug)]
-pub struct Challenge {
+pub(super) struct Challenge {
     metadata_url: String,
 }
 
@@ -23,8 +23,7 @@ const RETRY_AFTER_SECONDS: &str = "10";
 
 impl Challenge {
     /// The challenges of `resource`.
-    #[must_use]
-    pub fn new(resource: &ResourceUri) -> Self {
+    pub(super) fn new(resource: &ResourceUri) -> Self {
         Self { metadata_url: resource.metadata_url() }
     }
 

@@ -21,7 +21,7 @@ use super::stream::until_token_ends;
 use super::verify::{TokenError, TokenVerifier, VerifiedToken};
 
 /// What the guard knows.
-pub struct Guard {
+pub(super) struct Guard {
     pub(super) verifier: TokenVerifier,
     pub(super) challenge: Challenge,
     pub(super) sites: Arc<AllowedSites>,
@@ -40,7 +40,11 @@ const NO_SESSION: HeaderValue = HeaderValue::from_static("none");
 ///
 /// The order is part of the contract: whoever has no good token learns nothing
 /// but that (design section 4, rule 1; B02, B46).
-pub async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+pub(super) async fn guard(
+    State(guard): State<Arc<Guard>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let origin = match guard.sites.judge_origin(request.headers()) {
         Caller::Foreign => {
             let mut response = forbidden("Pages of this origin may not call this server.");
@@ -109,10 +113,7 @@ async fn judge_token(guard: &Guard, headers: &HeaderMap) -> Result<VerifiedToken
         Err(NoBearerToken::TooLong) => return Err(challenge.invalid_token()),
     };
     guard.verifier.verify(&bearer).await.map_err(|error| match error {
-        TokenError::KeysUnavailable(error) => {
-            tracing::error!(%error, "a token could not be judged");
-            Challenge::unavailable()
-        }
+        TokenError::KeysUnavailable(_) => Challenge::unavailable(),
         refused => {
             tracing::info!(reason = %refused, "a token was refused");
             challenge.invalid_token()
@@ -165,13 +166,11 @@ async fn forward(guard: &Arc<Guard>, admitted: Admitted, next: Next) -> Response
     let Admitted { request, token, session } = admitted;
     let is_delete = request.method() == Method::DELETE;
     let is_json = is_media_type(request.headers().get(CONTENT_TYPE), "application/json");
-    let mut response = next.run(request).await;
-
-    if session == NamedSession::Opening
-        && let Some(id) = response.headers().get(SESSION_ID).and_then(|id| id.to_str().ok())
-    {
-        guard.sessions.opened(id, &token).await;
-    }
+    let mut response = if session == NamedSession::Opening {
+        open_session(guard, request, next, &token).await
+    } else {
+        next.run(request).await
+    };
     match response.status() {
         // Deployed clients take a 202 for a failure to end the session.
         StatusCode::ACCEPTED if is_delete => {
@@ -195,6 +194,28 @@ async fn forward(guard: &Arc<Guard>, admitted: Admitted, next: Next) -> Response
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     let guard = Arc::clone(guard);
     response.map(|body| until_token_ends(body, guard, token))
+}
+
+/// Lets a handshake through and writes its session down, even if the client hangs
+/// up meanwhile: a session without an owner would count against nobody's cap.
+async fn open_session(
+    guard: &Arc<Guard>,
+    request: Request,
+    next: Next,
+    token: &VerifiedToken,
+) -> Response {
+    let (sessions, token) = (guard.sessions.clone(), token.clone());
+    let handshake = tokio::spawn(async move {
+        let response = next.run(request).await;
+        if let Some(id) = response.headers().get(SESSION_ID).and_then(|id| id.to_str().ok()) {
+            sessions.opened(id, &token).await;
+        }
+        response
+    });
+    handshake.await.unwrap_or_else(|error| {
+        tracing::error!(%error, "a handshake broke off");
+        StatusCode::INTERNAL_SERVER_ERROR.into_response()
+    })
 }
 
 fn is_media_type(header: Option<&HeaderValue>, wanted: &str) -> bool {

@@ -6,6 +6,8 @@ use jsonwebtoken::{Algorithm, DecodingKey};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::raw_token::RawToken;
+
 /// The public keys of an issuer. Made from a document that may hold anything;
 /// what is no usable signature key is left out, not an error, because a key set
 /// serves other readers too (RFC 7517 section 5).
@@ -53,28 +55,21 @@ impl KeyRing {
         self.0.iter().any(|key| *key.id == *id)
     }
 
-    /// Whether a key with this name, of a kind that fits the algorithm, made the
-    /// signature over the message.
+    /// Whether a key that the token names, of a kind that fits the algorithm, made
+    /// the token's signature.
     ///
     /// A name may stand twice in a set (RFC 7517 section 4.5); each such key is
     /// the issuer's own, so each may verify, but only by its own algorithm.
-    pub(super) fn verifies(&self, id: &str, algorithm: Algorithm, parts: &SignedParts<'_>) -> bool {
-        self.0.iter().filter(|key| *key.id == *id && key.algorithms.contains(&algorithm)).any(
-            |key| {
-                let message = parts.message.as_bytes();
-                jsonwebtoken::crypto::verify(parts.signature, message, &key.key, algorithm)
+    pub(super) fn verifies(&self, token: &RawToken<'_>, algorithm: Algorithm) -> bool {
+        let message = token.message.as_bytes();
+        self.0
+            .iter()
+            .filter(|key| *key.id == *token.header.kid && key.algorithms.contains(&algorithm))
+            .any(|key| {
+                jsonwebtoken::crypto::verify(token.signature, message, &key.key, algorithm)
                     .unwrap_or(false)
-            },
-        )
+            })
     }
-}
-
-/// A JWS in the compact form (RFC 7515 section 7.1), cut before its signature.
-pub(super) struct SignedParts<'a> {
-    /// Header and payload with the dot between them.
-    pub(super) message: &'a str,
-    /// The signature, in base64url.
-    pub(super) signature: &'a str,
 }
 
 /// The members of a JWK (RFC 7517 section 4, RFC 7518 section 6) that matter here.

@@ -19,7 +19,7 @@ use crate::contract::scope::Scope;
 /// The document as JSON text. Made once, from configuration alone, so that no
 /// `Host` or forwarding header can change it (checklist #129).
 #[derive(Clone, Debug)]
-pub struct Document(axum::body::Bytes);
+pub(super) struct Document(axum::body::Bytes);
 
 /// Every place where a deployed client looks: the path form, the root form, and
 /// the form that hangs from the endpoint (B01, T2). All of them name the same
@@ -38,8 +38,7 @@ impl Document {
     ///
     /// `offline_access` is not among the scopes: a resource has no use for it
     /// (checklist #132).
-    #[must_use]
-    pub fn new(resource: &ResourceUri, issuer: &Issuer) -> Self {
+    pub(super) fn new(resource: &ResourceUri, issuer: &Issuer) -> Self {
         let document = json!({
             "resource": resource.as_str(),
             "authorization_servers": [issuer.as_str()],

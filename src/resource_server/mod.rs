@@ -13,21 +13,22 @@
 //! # Invariants
 //!
 //! - A [`VerifiedToken`](verify::VerifiedToken) is made by
-//!   [`TokenVerifier`](verify::TokenVerifier) only.
+//!   [`TokenVerifier`] only.
 //! - On `/mcp` the token is judged before method, `Accept`, version, session or body.
 //! - No key set, no access: an unreachable key set answers 503.
 //! - An MCP session belongs to the subject and client that opened it.
 //! - The token goes nowhere: neither to a tool nor into the log.
 
 pub mod bearer;
-pub mod challenge;
+mod challenge;
 mod cors;
-pub mod guard;
+mod guard;
 pub mod host_origin;
 mod json_rpc;
 mod key_ring;
 pub mod key_source;
-pub mod metadata;
+mod metadata;
+mod raw_token;
 mod requirement;
 pub mod sessions;
 mod stream;

@@ -3,16 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use jsonwebtoken::Algorithm;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 use super::bearer::BearerToken;
-use super::key_ring::SignedParts;
 use super::key_source::{KeySource, KeysUnavailable};
+use super::raw_token::{Audience, NotAJwt, RawClaims, RawToken};
 use crate::clock::{Clock, UnixTime};
 use crate::contract::claims::ACCESS_TOKEN_TYPE;
 use crate::contract::issuer::Issuer;
@@ -138,6 +133,12 @@ pub enum TokenError {
     KeysUnavailable(#[from] KeysUnavailable),
 }
 
+impl From<NotAJwt> for TokenError {
+    fn from(_: NotAJwt) -> Self {
+        Self::NotAJwt
+    }
+}
+
 /// How far another machine's clock may run ahead of ours (checklist #139).
 const SKEW: Duration = Duration::from_secs(60);
 
@@ -203,13 +204,12 @@ impl TokenVerifier {
 
     /// The payload, once type, algorithm, key and signature are right.
     async fn authentic_claims(&self, token: &str) -> Result<RawClaims, TokenError> {
-        let (message, signature) = token.rsplit_once('.').ok_or(TokenError::NotAJwt)?;
-        let (header, payload) = message.split_once('.').ok_or(TokenError::NotAJwt)?;
-        let header: RawHeader = decode(header)?;
+        let token = RawToken::parse(token)?;
+        let header = &token.header;
         if header.crit.is_some() {
             return Err(TokenError::CriticalExtension);
         }
-        if !is_access_token_type(&header.typ) {
+        if !header.is_of_access_token() {
             return Err(TokenError::WrongType);
         }
         let algorithm: Algorithm = header.alg.parse().map_err(|_| TokenError::WrongAlgorithm)?;
@@ -220,10 +220,10 @@ impl TokenVerifier {
         if !ring.knows(&header.kid) {
             return Err(TokenError::UnknownKey);
         }
-        if !ring.verifies(&header.kid, algorithm, &SignedParts { message, signature }) {
+        if !ring.verifies(&token, algorithm) {
             return Err(TokenError::WrongSignature);
         }
-        decode(payload)
+        Ok(token.claims()?)
     }
 
     fn check_parties(&self, claims: &RawClaims) -> Result<(), TokenError> {
@@ -270,80 +270,4 @@ impl GrantLiveness for ForeignGrants {
     fn live_scopes(&self, _reference: GrantReference<'_>) -> Option<ScopeSet> {
         Some(ScopeSet::ALL)
     }
-}
-
-/// The members of the JOSE header that decide. `kid` is required: without it a
-/// verifier would try keys until one fits.
-#[derive(Deserialize)]
-struct RawHeader {
-    alg: String,
-    typ: String,
-    kid: String,
-    crit: Option<Value>,
-}
-
-/// The claims as they came (RFC 9068 section 2.2). Those without a default are
-/// required; `scope` may be absent and opens nothing then. `gid` and `gen` are the
-/// embedded server's own; a foreign issuer may mean anything by them.
-#[derive(Deserialize)]
-struct RawClaims {
-    iss: String,
-    sub: String,
-    aud: Audience,
-    client_id: String,
-    jti: String,
-    iat: NumericDate,
-    exp: NumericDate,
-    nbf: Option<NumericDate>,
-    #[serde(default)]
-    scope: String,
-    #[serde(default)]
-    gid: Value,
-    #[serde(default, rename = "gen")]
-    generation: Value,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Audience {
-    One(String),
-    Many(Vec<String>),
-}
-
-/// Seconds since the epoch (RFC 7519 section 2). A fraction is legal, and cut off:
-/// never to the token's advantage by more than a second.
-#[derive(Deserialize)]
-#[serde(try_from = "serde_json::Number")]
-struct NumericDate(u64);
-
-impl TryFrom<serde_json::Number> for NumericDate {
-    type Error = &'static str;
-
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "checked to be within the range in which neither happens"
-    )]
-    fn try_from(number: serde_json::Number) -> Result<Self, Self::Error> {
-        const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
-        if let Some(seconds) = number.as_u64() {
-            return Ok(Self(seconds));
-        }
-        match number.as_f64() {
-            Some(seconds) if (0.0..LARGEST_EXACT).contains(&seconds) => Ok(Self(seconds as u64)),
-            _ => Err("not a date"),
-        }
-    }
-}
-
-/// RFC 9068 section 4: `at+jwt` or `application/at+jwt`, in any letter case since
-/// it is a media type (RFC 7515 section 4.1.9).
-fn is_access_token_type(typ: &str) -> bool {
-    let typ = typ.to_ascii_lowercase();
-    typ.strip_prefix("application/").unwrap_or(&typ) == ACCESS_TOKEN_TYPE
-}
-
-fn decode<T: DeserializeOwned>(part: &str) -> Result<T, TokenError> {
-    let bytes = BASE64_URL_SAFE_NO_PAD.decode(part).map_err(|_| TokenError::NotAJwt)?;
-    serde_json::from_slice(&bytes).map_err(|_| TokenError::NotAJwt)
 }

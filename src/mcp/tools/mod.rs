@@ -3,12 +3,11 @@
 mod read_page;
 mod search;
 
+use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 
 use super::service::McpServer;
-use crate::vault::Unavailable;
-use rmcp::handler::server::router::tool::ToolRouter;
 
 /// All tools.
 pub(super) fn router() -> ToolRouter<McpServer> {
@@ -25,19 +24,24 @@ fn answer(structure: &impl Serialize, text: String) -> CallToolResult {
         }
         Err(error) => {
             tracing::error!(%error, "an answer could not be written");
-            refusal(Unavailable)
+            unavailable()
         }
     }
 }
 
+/// The answer when nothing can be answered, whatever the reason. It is in the log.
+pub(super) fn unavailable() -> CallToolResult {
+    refusal("The vault is temporarily unavailable. Try again later.")
+}
+
 /// A refusal that the model should read.
-pub(super) fn refusal(reason: impl ToString) -> CallToolResult {
+fn refusal(reason: impl ToString) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(reason.to_string())])
 }
 
 /// Runs a vault call where blocking is allowed. A panic in it goes on in here, for
 /// the one place that contains it.
-async fn off_thread<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
+pub(super) async fn off_thread<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
     match tokio::task::spawn_blocking(call).await {
         Ok(value) => value,
         Err(error) => match error.try_into_panic() {

@@ -7,10 +7,16 @@ use rmcp::{tool, tool_router};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{answer, off_thread, refusal};
+use super::{answer, off_thread, refusal, unavailable};
 use crate::access::permit::Viewer;
 use crate::mcp::service::McpServer;
 use crate::vault::{Page, ReadError};
+
+/// Absent, forbidden and misspelt are one text, and it repeats nothing of the request.
+const NO_SUCH_PAGE: &str = "There is no such page, or it is not open to this client.";
+const LOCKED: &str = "The page is encrypted, and locked on the machine that serves it. \
+    Its owner can unlock it there with git-crypt.";
+const NOT_TEXT: &str = "The page is not readable text, or it is too large to be served.";
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ReadPageArguments {
@@ -63,22 +69,11 @@ impl McpServer {
                 let text = format!("{}\n\n{}", page.path, page.content);
                 answer(&page, text)
             }
-            Err(error) => refusal(sentence(error)),
+            Err(ReadError::Hidden(_)) => refusal(NO_SUCH_PAGE),
+            Err(ReadError::Locked) => refusal(LOCKED),
+            Err(ReadError::NotText) => refusal(NOT_TEXT),
+            Err(ReadError::Unavailable(_)) => unavailable(),
         }
-    }
-}
-
-/// What the model reads instead of a page. Absent, forbidden and misspelt are one
-/// text, and it repeats nothing of the request.
-const fn sentence(error: ReadError) -> &'static str {
-    match error {
-        ReadError::Hidden(_) => "There is no such page, or it is not open to this client.",
-        ReadError::Locked => {
-            "The page is encrypted, and locked on the machine that serves it. \
-             Its owner can unlock it there with git-crypt."
-        }
-        ReadError::NotText => "The page is not readable text, or it is too large to be served.",
-        ReadError::Unavailable(_) => "The vault is temporarily unavailable. Try again later.",
     }
 }
 

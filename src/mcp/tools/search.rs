@@ -9,10 +9,10 @@ use rmcp::{tool, tool_router};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{answer, off_thread, refusal};
+use super::{answer, off_thread, refusal, unavailable};
 use crate::access::permit::Viewer;
 use crate::mcp::service::McpServer;
-use crate::vault::Hit;
+use crate::vault::{Hit, Unavailable};
 
 const DEFAULT_LIMIT: u32 = 10;
 const MAX_LIMIT: u32 = 50;
@@ -90,7 +90,7 @@ impl McpServer {
                 let text = found.as_text();
                 answer(&found, text)
             }
-            Err(error) => refusal(error),
+            Err(Unavailable) => unavailable(),
         }
     }
 }

@@ -28,7 +28,7 @@ async fn inner(request: Request) -> Response {
 }
 
 fn router() -> Router {
-    Server::embedded().server.router(any(inner))
+    Server::embedded().protected.router(any(inner))
 }
 
 fn good() -> String {
@@ -145,6 +145,7 @@ async fn only_our_own_names_are_answered() {
         "wiki.example.org:8090",
         "localhost.evil.example",
         "localhost@evil.example",
+        "evil@wiki.example.org:443",
         "evil.example:443@wiki.example.org",
         "wiki.example.org:",
         "192.168.1.1",
@@ -317,7 +318,7 @@ async fn a_missing_scope_is_403_with_all_that_is_needed() {
 #[tokio::test]
 async fn the_token_is_judged_before_its_scope_and_the_message() {
     let server = Server::embedded();
-    let router = server.server.router(any(inner));
+    let router = server.protected.router(any(inner));
     server.grant.set(None);
     let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#;
     for body in [body, "[", ""] {

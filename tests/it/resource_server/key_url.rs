@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::State;
 use axum::http::StatusCode;
+use axum::response::IntoResponse;
 use axum::routing::{any, get};
 use brain_mcp::contract::scope::ScopeSet;
 use brain_mcp::resource_server::key_source::KeySource;
@@ -34,7 +34,10 @@ impl Issuer {
             body: key_set(keys).as_json().to_owned(),
             asked: 0,
         })));
-        let router = Router::new().route("/keys", get(Self::serve)).with_state(issuer.clone());
+        let (answering, elsewhere) = (issuer.clone(), key_set(keys));
+        let router = Router::new()
+            .route("/keys", get(move || std::future::ready(answering.answer())))
+            .route("/elsewhere", get(move || std::future::ready(elsewhere.as_json().to_owned())));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(async move { axum::serve(listener, router).await });
@@ -42,18 +45,15 @@ impl Issuer {
         (issuer, source)
     }
 
-    async fn serve(
-        State(issuer): State<Self>,
-    ) -> (StatusCode, [(&'static str, &'static str); 2], String) {
-        let mut published = issuer.0.lock().unwrap();
+    fn answer(&self) -> impl IntoResponse + use<> {
+        let mut published = self.0.lock().unwrap();
         published.asked += 1;
-        let headers =
-            [("cache-control", published.cache_control), ("location", "https://evil.example")];
+        let headers = [("cache-control", published.cache_control), ("location", "/elsewhere")];
         (published.status, headers, published.body.clone())
     }
 
     fn publish(&self, keys: &[Value]) {
-        self.0.lock().unwrap().body = key_set(keys).as_json().to_owned();
+        key_set(keys).as_json().clone_into(&mut self.0.lock().unwrap().body);
     }
 
     fn answer_with(&self, status: StatusCode) {
@@ -148,13 +148,16 @@ async fn unfit_keys_are_ignored() {
     for_encryption["use"] = json!("enc");
     let mut for_pss = Key::rsa(Algorithm::PS256).named("pss").jwk();
     for_pss["alg"] = json!("PS256");
+    let mut short = Key::rsa(Algorithm::RS256).named("short").jwk();
+    // 1,008 bits are left.
+    short["n"] = json!(&short["n"].as_str().unwrap()[..168]);
     let keys = [
         json!({ "kty": "oct", "kid": "secret", "k": "c2VjcmV0", "alg": "HS256" }),
         json!({ "kty": "new-kind", "kid": "new" }),
         json!("no key"),
         for_encryption,
         for_pss,
-        Key::short_rsa().jwk(),
+        short,
         Key::es256().jwk(),
     ];
     let (_issuer, source) = Issuer::start(&keys).await;
@@ -164,7 +167,11 @@ async fn unfit_keys_are_ignored() {
     check(Key::rsa(Algorithm::PS256).named("pss")).await.expect("by its own algorithm");
     let refused = check(Key::rsa(Algorithm::RS256).named("pss")).await;
     assert_eq!(refused.expect_err("alg is binding"), TokenError::WrongSignature);
-    for key in [Key::other_es256().named("enc"), Key::short_rsa(), Key::es256().named("secret")] {
+    for key in [
+        Key::other_es256().named("enc"),
+        Key::rsa(Algorithm::RS256).named("short"),
+        Key::es256().named("secret"),
+    ] {
         let id = key.id;
         assert_eq!(check(key).await.expect_err(id), TokenError::UnknownKey, "{id}");
     }
@@ -256,7 +263,7 @@ async fn an_unreachable_key_set_is_503() {
     for source in [nowhere, at_broken, at_empty, at_moved, at_garbage, at_huge] {
         let what = format!("{source:?}");
         let server = Server::with(source);
-        let router = server.server.router(any(|| async { "let through" }));
+        let router = server.protected.router(any(|| async { "let through" }));
         let token = Key::es256().token(&good_claims());
         for _ in 0..3 {
             let answer = send(&router, request("POST", Some(&token), "{}")).await;

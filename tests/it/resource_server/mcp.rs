@@ -1,13 +1,12 @@
 //! The MCP server behind the guard, in every revision that is served.
 
-use std::time::Duration;
-
 use axum::Router;
 use brain_mcp::clock::Clock;
 use brain_mcp::mcp::service::McpServer;
 use brain_mcp::mcp::vaults::Vaults;
 use brain_mcp::vault::{self, Vault};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tower::ServiceExt as _;
 
 use super::minting::{Answer, Key, Server, claims_with, good_claims, request, send};
@@ -15,14 +14,30 @@ use super::minting::{Answer, Key, Server, claims_with, good_claims, request, sen
 const LEGACY: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 const STATELESS: &str = "2026-07-28";
 
-fn open_vault() -> Vault {
-    let settings = vault::Settings { root: "tests/fixtures".into(), inbox: None };
-    Vault::open(settings, Clock::system()).expect("a vault")
+/// A vault of three pages: ordinary, secret, and no text. It is no repository, so
+/// no git is asked.
+fn pages() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &[u8]| std::fs::write(folder.path().join(name), text).unwrap();
+    write("heat-pump.md", b"# Heat pump\n\nThe offer of the plumber came on Monday.\n");
+    write("salary.private.md", b"# Salary\n\nThe offer of the plumber is secret.\n");
+    write("binary.md", b"a\0b");
+    folder
 }
 
+fn open(folder: &TempDir) -> Vaults {
+    let settings = vault::Settings { root: folder.path().to_owned(), inbox: None };
+    Vaults::single(Vault::open(settings, Clock::system()).expect("a vault"))
+}
+
+/// For tests that read nothing: the folder is gone when they start.
 fn serve(server: &Server) -> Router {
-    let mcp = McpServer::new(Vaults::single(open_vault()));
-    server.server.router(mcp.into_http(server.sessions.manager()))
+    serve_vault(server, open(&pages()))
+}
+
+fn serve_vault(server: &Server, vaults: Vaults) -> Router {
+    let mcp = McpServer::new(vaults);
+    server.protected.router(mcp.into_http(server.sessions.manager()))
 }
 
 /// A client with a token, and with a session in the older revisions.
@@ -165,19 +180,16 @@ async fn other_revisions_are_offered_the_newest_with_sessions() {
     let server = Server::embedded();
     let router = serve(&server);
     for version in ["2024-11-05", "2099-01-01"] {
-        let client = Client {
-            router: &router,
-            token: owner_token(),
-            version: "2025-11-25",
-            session: Some("stale".to_owned()),
-        };
         let hello = json!({
             "protocolVersion": version,
             "capabilities": {},
             "clientInfo": { "name": "test", "version": "1" },
         });
-        let result = client.ask("initialize", hello).await;
-        assert_eq!(result["protocolVersion"], "2025-11-25", "{version}");
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello });
+        let mut request = request("POST", Some(&owner_token()), body.to_string());
+        request.headers_mut().insert("mcp-session-id", "stale".parse().unwrap());
+        let answer = send(&router, request).await;
+        assert_eq!(answer.message()["result"]["protocolVersion"], "2025-11-25", "{version}");
     }
 }
 
@@ -250,42 +262,25 @@ async fn the_ninth_session_of_a_client_ends_its_first() {
     assert_eq!(server.sessions.manager().sessions.read().await.len(), 9);
 }
 
-/// #140: an open stream does not outlive the grant, nor the token.
-#[tokio::test(start_paused = true)]
-async fn an_open_stream_ends_with_its_grant_and_with_its_token() {
+/// B18: proxies must pass the events of a stream on as they come.
+#[tokio::test]
+async fn an_event_stream_is_not_buffered() {
     let server = Server::embedded();
     let router = serve(&server);
     let (client, _) = Client::open(&router, owner_token(), "2025-11-25").await;
-    let open_stream = async || {
-        let response = router.clone().oneshot(client.request("GET", "")).await.unwrap();
-        assert_eq!(response.status(), 200);
-        let header = |name: &str| response.headers()[name].to_str().unwrap().to_owned();
-        // B18.
-        assert_eq!(header("content-type"), "text/event-stream");
-        assert_eq!(header("cache-control"), "no-cache");
-        assert_eq!(header("x-accel-buffering"), "no");
-        tokio::spawn(axum::body::to_bytes(response.into_body(), usize::MAX))
-    };
-
-    let stream = open_stream().await;
-    tokio::time::sleep(Duration::from_secs(300)).await;
-    assert!(!stream.is_finished(), "the token is good and the clock stands still");
-    server.grant.set(None);
-    tokio::time::sleep(Duration::from_secs(61)).await;
-    assert!(stream.is_finished(), "the grant is dead");
-
-    server.grant.set(Some(brain_mcp::contract::scope::ScopeSet::ALL));
-    let stream = open_stream().await;
-    server.time.advance(Duration::from_secs(600));
-    tokio::time::sleep(Duration::from_secs(61)).await;
-    assert!(stream.is_finished(), "the token is over");
+    let response = router.clone().oneshot(client.request("GET", "")).await.unwrap();
+    assert_eq!(response.status(), 200);
+    let headers = response.headers();
+    assert_eq!(headers["content-type"], "text/event-stream");
+    assert_eq!(headers["cache-control"], "no-cache");
+    assert_eq!(headers["x-accel-buffering"], "no");
 }
 
 /// What a model gets wrong it is told in words; nothing is a 5xx.
 #[tokio::test]
 async fn bad_arguments_are_tool_errors() {
-    let server = Server::embedded();
-    let router = serve(&server);
+    let (server, folder) = (Server::embedded(), pages());
+    let router = serve_vault(&server, open(&folder));
     let (legacy, _) = Client::open(&router, owner_token(), "2025-11-25").await;
     let stateless = Client::stateless(&router, owner_token());
     let rows = [
@@ -296,6 +291,7 @@ async fn bad_arguments_are_tool_errors() {
         ("search", json!({ "query": "a", "limit": "many" })),
         ("search", json!({ "query": "a", "limit": -1 })),
         ("search", json!({ "query": "a", "limit": 1e300 })),
+        ("search", json!({ "query": "a", "limit": 4_294_967_296_u64 })),
         ("search", json!({ "query": "a", "vault": "other" })),
         ("read_page", json!({})),
         ("read_page", json!({ "path": ["a.md"] })),
@@ -314,6 +310,91 @@ async fn bad_arguments_are_tool_errors() {
             assert!(result["structuredContent"].is_null());
         }
     }
+}
+
+#[tokio::test]
+async fn search_answers_for_programs_and_for_models() {
+    let (server, folder) = (Server::embedded(), pages());
+    let router = serve_vault(&server, open(&folder));
+    let (legacy, _) = Client::open(&router, owner_token(), "2025-06-18").await;
+    let stateless = Client::stateless(&router, owner_token());
+    for client in [&legacy, &stateless] {
+        let found = client.call("search", json!({ "query": "plumber offer" })).await;
+        assert_eq!(found["isError"], false);
+        let results = found["structuredContent"]["results"].as_array().expect("results");
+        assert_eq!(results.len(), 1, "the secret page is not even counted: {found}");
+        assert_eq!(results[0]["path"], "heat-pump.md");
+        assert_eq!(results[0]["title"], "Heat pump");
+        assert!(results[0]["snippet"].as_str().unwrap().contains("plumber"));
+        assert_eq!(results[0].as_object().unwrap().len(), 3);
+        assert_eq!(found["structuredContent"].as_object().unwrap().len(), 1);
+        let text = found["content"][0]["text"].as_str().unwrap();
+        assert!(text.starts_with("- Heat pump (heat-pump.md)\n  "), "{text}");
+
+        let nothing = client.call("search", json!({ "query": "secret", "limit": 0 })).await;
+        assert_eq!(nothing["structuredContent"], json!({ "results": [] }));
+        assert_eq!(nothing["content"][0]["text"], "No note matches.");
+    }
+}
+
+#[tokio::test]
+async fn read_page_answers_for_programs_and_for_models() {
+    let (server, folder) = (Server::embedded(), pages());
+    let router = serve_vault(&server, open(&folder));
+    let (client, _) = Client::open(&router, owner_token(), "2025-11-25").await;
+    let page = client.call("read_page", json!({ "path": "heat-pump.md" })).await;
+    let content = "# Heat pump\n\nThe offer of the plumber came on Monday.\n";
+    let expected = json!({ "path": "heat-pump.md", "title": "Heat pump", "content": content });
+    assert_eq!(page["structuredContent"], expected);
+    assert_eq!(page["isError"], false);
+    assert!(page["content"][0]["text"].as_str().unwrap().ends_with(content));
+}
+
+/// Design section 5: refused and missing are one answer, byte for byte.
+#[tokio::test]
+async fn a_hidden_page_is_a_missing_page() {
+    let (server, folder) = (Server::embedded(), pages());
+    let router = serve_vault(&server, open(&folder));
+    let people_only = Key::es256().token(&claims_with(json!({ "scope": "wiki:people" })));
+    let everything = Client::stateless(&router, owner_token());
+    let little = Client::stateless(&router, people_only);
+    let read = async |client: &Client<'_>, path: &str| {
+        let params = json!({ "name": "read_page", "arguments": { "path": path } });
+        client.post("tools/call", params).await.text
+    };
+    let missing = read(&everything, "no-such-page.md").await;
+    assert!(missing.contains("There is no such page, or it is not open to this client."));
+    for path in ["salary.private.md", "", "..", "/etc/passwd", "../x.md", ".git/config", "x.png"] {
+        assert_eq!(read(&everything, path).await, missing, "{path}");
+    }
+    for path in ["heat-pump.md", "binary.md", "salary.private.md", "no-such-page.md"] {
+        assert_eq!(read(&little, path).await, missing, "{path}");
+    }
+    assert!(read(&everything, "binary.md").await.contains("not readable text"));
+}
+
+/// Parameters that are none are a fault of the parameters, not of the method.
+#[tokio::test]
+async fn unreadable_parameters_are_told_from_unknown_methods() {
+    let server = Server::embedded();
+    let router = serve(&server);
+    let (legacy, _) = Client::open(&router, owner_token(), "2025-11-25").await;
+    let stateless = Client::stateless(&router, owner_token());
+    for client in [&legacy, &stateless] {
+        for params in [
+            json!({ "name": "search", "arguments": ["a"] }),
+            json!({ "name": "search", "arguments": "a" }),
+        ] {
+            let answer = client.post("tools/call", params).await;
+            assert!(!answer.status.is_server_error());
+            assert_eq!(answer.message()["error"]["code"], -32602);
+        }
+        let unknown = client.post("no/such/method", json!({})).await;
+        assert!(!unknown.status.is_server_error());
+        assert_eq!(unknown.message()["error"]["code"], -32601);
+    }
+    let read = legacy.ask("resources/read", json!({ "uri": 7 })).await;
+    assert_eq!(read["code"], -32602);
 }
 
 /// The reading tools need something to read with (B47).

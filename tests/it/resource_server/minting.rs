@@ -23,54 +23,49 @@ use jsonwebtoken::{Algorithm, EncodingKey};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
-pub const ISSUER: &str = "https://auth.example.org";
-pub const RESOURCE: &str = "https://wiki.example.org/mcp";
-pub const NOW: u64 = 1_800_000_000;
+pub(super) const ISSUER: &str = "https://auth.example.org";
+pub(super) const RESOURCE: &str = "https://wiki.example.org/mcp";
+pub(super) const NOW: u64 = 1_800_000_000;
 
 /// A signing key with its name.
-pub struct Key {
-    pub id: &'static str,
-    pub algorithm: Algorithm,
+pub(super) struct Key {
+    pub(super) id: &'static str,
+    pub(super) algorithm: Algorithm,
     secret: EncodingKey,
 }
 
 impl Key {
-    pub fn es256() -> Self {
+    pub(super) fn es256() -> Self {
         let secret = EncodingKey::from_ec_der(include_bytes!("../../fixtures/keys/p256-a.der"));
         Self { id: "es256-a", algorithm: Algorithm::ES256, secret }
     }
 
-    pub fn other_es256() -> Self {
+    pub(super) fn other_es256() -> Self {
         let secret = EncodingKey::from_ec_der(include_bytes!("../../fixtures/keys/p256-b.der"));
         Self { id: "es256-b", algorithm: Algorithm::ES256, secret }
     }
 
-    pub fn es384() -> Self {
+    pub(super) fn es384() -> Self {
         let secret = EncodingKey::from_ec_der(include_bytes!("../../fixtures/keys/p384.der"));
         Self { id: "es384", algorithm: Algorithm::ES384, secret }
     }
 
-    pub fn eddsa() -> Self {
+    pub(super) fn eddsa() -> Self {
         let secret = EncodingKey::from_ed_der(include_bytes!("../../fixtures/keys/ed25519.der"));
         Self { id: "eddsa", algorithm: Algorithm::EdDSA, secret }
     }
 
-    pub fn rsa(algorithm: Algorithm) -> Self {
+    pub(super) fn rsa(algorithm: Algorithm) -> Self {
         let secret = EncodingKey::from_rsa_der(include_bytes!("../../fixtures/keys/rsa-2048.der"));
         Self { id: "rsa", algorithm, secret }
     }
 
-    pub fn short_rsa() -> Self {
-        let secret = EncodingKey::from_rsa_der(include_bytes!("../../fixtures/keys/rsa-1024.der"));
-        Self { id: "short-rsa", algorithm: Algorithm::RS256, secret }
-    }
-
-    pub fn named(self, id: &'static str) -> Self {
+    pub(super) fn named(self, id: &'static str) -> Self {
         Self { id, ..self }
     }
 
     /// The public half, without `alg`.
-    pub fn jwk(&self) -> Value {
+    pub(super) fn jwk(&self) -> Value {
         let jwk = Jwk::from_encoding_key(&self.secret, self.algorithm).expect("a public half");
         let mut jwk = serde_json::to_value(jwk).expect("JSON");
         jwk["kid"] = json!(self.id);
@@ -80,16 +75,16 @@ impl Key {
     }
 
     /// A token with the usual header.
-    pub fn token(&self, claims: &Value) -> String {
+    pub(super) fn token(&self, claims: &Value) -> String {
         self.sign(&self.header(), claims)
     }
 
-    pub fn header(&self) -> Value {
+    pub(super) fn header(&self) -> Value {
         json!({ "alg": format!("{:?}", self.algorithm), "typ": "at+jwt", "kid": self.id })
     }
 
     /// A token with any header, signed with this key.
-    pub fn sign(&self, header: &Value, claims: &Value) -> String {
+    pub(super) fn sign(&self, header: &Value, claims: &Value) -> String {
         let message = unsigned(header, claims);
         let signature =
             jsonwebtoken::crypto::sign(message.as_bytes(), &self.secret, self.algorithm)
@@ -99,17 +94,17 @@ impl Key {
 }
 
 /// The first two parts of a token.
-pub fn unsigned(header: &Value, claims: &Value) -> String {
+pub(super) fn unsigned(header: &Value, claims: &Value) -> String {
     let encode = |value: &Value| BASE64_URL_SAFE_NO_PAD.encode(value.to_string());
     format!("{}.{}", encode(header), encode(claims))
 }
 
-pub fn key_set(keys: &[Value]) -> PublicKeySet {
+pub(super) fn key_set(keys: &[Value]) -> PublicKeySet {
     PublicKeySet::from_json(&json!({ "keys": keys }).to_string())
 }
 
 /// The claims of a token that opens everything.
-pub fn good_claims() -> Value {
+pub(super) fn good_claims() -> Value {
     json!({
         "iss": ISSUER,
         "sub": "owner",
@@ -125,7 +120,7 @@ pub fn good_claims() -> Value {
 }
 
 /// The usual claims with some of them changed.
-pub fn claims_with(changes: Value) -> Value {
+pub(super) fn claims_with(changes: Value) -> Value {
     let mut claims = good_claims();
     for (name, value) in changes.as_object().expect("an object") {
         claims[name] = value.clone();
@@ -134,10 +129,10 @@ pub fn claims_with(changes: Value) -> Value {
 }
 
 /// Grants: one, alive with these scopes or dead.
-pub struct OneGrant(Mutex<Option<ScopeSet>>);
+pub(super) struct OneGrant(Mutex<Option<ScopeSet>>);
 
 impl OneGrant {
-    pub fn set(&self, scopes: Option<ScopeSet>) {
+    pub(super) fn set(&self, scopes: Option<ScopeSet>) {
         *self.0.lock().unwrap() = scopes;
     }
 }
@@ -150,22 +145,22 @@ impl GrantLiveness for OneGrant {
 }
 
 /// A resource server with everything that a test wants to turn.
-pub struct Server {
-    pub server: ResourceServer,
-    pub verifier: TokenVerifier,
-    pub grant: Arc<OneGrant>,
-    pub time: ManualClock,
-    pub sessions: Sessions,
+pub(super) struct Server {
+    pub(super) protected: ResourceServer,
+    pub(super) verifier: TokenVerifier,
+    pub(super) grant: Arc<OneGrant>,
+    pub(super) time: ManualClock,
+    pub(super) sessions: Sessions,
 }
 
 impl Server {
     /// The embedded form: [`Key::es256`] signs.
-    pub fn embedded() -> Self {
+    pub(super) fn embedded() -> Self {
         let document = || key_set(&[Key::es256().jwk()]);
         Self::with(KeySource::embedded(Arc::new(document)))
     }
 
-    pub fn with(key_source: KeySource) -> Self {
+    pub(super) fn with(key_source: KeySource) -> Self {
         let grant = Arc::new(OneGrant(Mutex::new(Some(ScopeSet::ALL))));
         let (clock, time) = Clock::manual(UnixTime::from_seconds(NOW));
         let settings = Settings {
@@ -182,11 +177,11 @@ impl Server {
             clock.clone(),
         );
         let sessions = Sessions::new();
-        let server = ResourceServer::new(settings, grant.clone(), clock, sessions.clone());
-        Self { server, verifier, grant, time, sessions }
+        let protected = ResourceServer::new(settings, grant.clone(), clock, sessions.clone());
+        Self { protected, verifier, grant, time, sessions }
     }
 
-    pub async fn verify(&self, token: &str) -> Result<VerifiedToken, TokenError> {
+    pub(super) async fn verify(&self, token: &str) -> Result<VerifiedToken, TokenError> {
         let mut headers = HeaderMap::new();
         headers.insert("authorization", format!("Bearer {token}").parse().unwrap());
         self.verifier.verify(&BearerToken::from_headers(&headers).expect("well-formed")).await
@@ -194,23 +189,23 @@ impl Server {
 }
 
 /// An answer, read to its end.
-pub struct Answer {
-    pub status: StatusCode,
-    pub headers: HeaderMap,
-    pub text: String,
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    pub(super) text: String,
 }
 
 impl Answer {
-    pub fn header(&self, name: &str) -> &str {
+    pub(super) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    pub fn json(&self) -> Value {
+    pub(super) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap_or_else(|_| panic!("no JSON: {}", self.text))
     }
 
     /// The JSON-RPC message, whether it came as JSON or as the data of an event.
-    pub fn message(&self) -> Value {
+    pub(super) fn message(&self) -> Value {
         if !self.header("content-type").starts_with("text/event-stream") {
             return self.json();
         }
@@ -223,7 +218,7 @@ impl Answer {
 }
 
 /// Sends a request through a router; `Host` is added where it is missing.
-pub async fn send(router: &Router, mut request: Request) -> Answer {
+pub(super) async fn send(router: &Router, mut request: Request) -> Answer {
     if !request.headers().contains_key("host") {
         request.headers_mut().insert("host", "wiki.example.org".parse().unwrap());
     }
@@ -235,7 +230,7 @@ pub async fn send(router: &Router, mut request: Request) -> Answer {
 }
 
 /// A request to the endpoint.
-pub fn request(method: &str, token: Option<&str>, body: impl Into<Body>) -> Request {
+pub(super) fn request(method: &str, token: Option<&str>, body: impl Into<Body>) -> Request {
     let mut request = Request::builder()
         .method(method)
         .uri("/mcp")

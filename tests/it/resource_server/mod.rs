@@ -5,4 +5,5 @@ mod guard;
 mod key_url;
 mod mcp;
 mod minting;
+mod streams;
 mod tokens;

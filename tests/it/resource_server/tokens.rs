@@ -7,7 +7,7 @@ use axum::Router;
 use axum::routing::any;
 use brain_mcp::contract::scope::{Scope, ScopeSet};
 use brain_mcp::resource_server::key_source::KeySource;
-use brain_mcp::resource_server::verify::TokenError;
+use brain_mcp::resource_server::verify::TokenError::{self, *};
 use jsonwebtoken::{Algorithm, EncodingKey};
 use serde_json::{Value, json};
 
@@ -87,21 +87,16 @@ fn refused_tokens() -> Vec<(&'static str, String, TokenError)> {
     let other_payload = unsigned(&key.header(), &claims_with(json!({ "sub": "someone" })));
     let claims = |changes| key.token(&claims_with(changes));
     let jwk_text = key.jwk().to_string();
-    use TokenError as E;
     vec![
-        ("no JWT", "opaque-token".into(), E::NotAJwt),
-        ("four parts", format!("{good}.x"), E::NotAJwt),
-        ("empty signature", format!("{message}."), E::WrongSignature),
-        ("tampered", tampered, E::WrongSignature),
-        (
-            "other payload, same signature",
-            format!("{other_payload}.{signature}"),
-            E::WrongSignature,
-        ),
+        ("no JWT", "opaque-token".into(), NotAJwt),
+        ("four parts", format!("{good}.x"), NotAJwt),
+        ("empty signature", format!("{message}."), WrongSignature),
+        ("tampered", tampered, WrongSignature),
+        ("other payload, same signature", format!("{other_payload}.{signature}"), WrongSignature),
         (
             "another server's key",
             Key::other_es256().named(key.id).token(&good_claims()),
-            E::WrongSignature,
+            WrongSignature,
         ),
         (
             "alg none",
@@ -109,63 +104,59 @@ fn refused_tokens() -> Vec<(&'static str, String, TokenError)> {
                 "{}.",
                 unsigned(&json!({ "alg": "none", "typ": "at+jwt", "kid": key.id }), &good_claims())
             ),
-            E::WrongAlgorithm,
+            WrongAlgorithm,
         ),
-        ("HS256 with the public key", confused_hs256(&jwk_text), E::WrongAlgorithm),
+        ("HS256 with the public key", confused_hs256(&jwk_text), WrongAlgorithm),
         (
             "RS256 at an ES256 issuer",
             Key::rsa(Algorithm::RS256).named(key.id).token(&good_claims()),
-            E::WrongAlgorithm,
+            WrongAlgorithm,
         ),
         (
             "ES384 at an ES256 issuer",
             Key::es384().named(key.id).token(&good_claims()),
-            E::WrongAlgorithm,
+            WrongAlgorithm,
         ),
-        ("unknown kid", Key::other_es256().token(&good_claims()), E::UnknownKey),
-        ("no kid", with_header(json!({ "kid": null })), E::NotAJwt),
-        ("no typ", with_header(json!({ "typ": null })), E::NotAJwt),
-        ("an ID token", with_header(json!({ "typ": "JWT" })), E::WrongType),
-        ("a refresh token that is a JWT", with_header(json!({ "typ": "rt+jwt" })), E::WrongType),
+        ("unknown kid", Key::other_es256().token(&good_claims()), UnknownKey),
+        ("no kid", with_header(json!({ "kid": null })), NotAJwt),
+        ("no typ", with_header(json!({ "typ": null })), NotAJwt),
+        ("an ID token", with_header(json!({ "typ": "JWT" })), WrongType),
+        ("a refresh token that is a JWT", with_header(json!({ "typ": "rt+jwt" })), WrongType),
         (
             "critical extension",
             with_header(json!({ "crit": ["b64"], "b64": true })),
-            E::CriticalExtension,
+            CriticalExtension,
         ),
-        ("wrong issuer", claims(json!({ "iss": "https://evil.example" })), E::WrongIssuer),
-        (
-            "issuer with a slash",
-            claims(json!({ "iss": "https://auth.example.org/" })),
-            E::WrongIssuer,
-        ),
-        ("wrong audience", claims(json!({ "aud": "https://other.example/mcp" })), E::WrongAudience),
+        ("wrong issuer", claims(json!({ "iss": "https://evil.example" })), WrongIssuer),
+        ("issuer with a slash", claims(json!({ "iss": "https://auth.example.org/" })), WrongIssuer),
+        ("wrong audience", claims(json!({ "aud": "https://other.example/mcp" })), WrongAudience),
         (
             "audience with a slash",
             claims(json!({ "aud": "https://wiki.example.org/mcp/" })),
-            E::WrongAudience,
+            WrongAudience,
         ),
         (
             "two audiences",
             claims(json!({ "aud": [RESOURCE, "https://other.example"] })),
-            E::WrongAudience,
+            WrongAudience,
         ),
-        ("no audience", claims(json!({ "aud": [] })), E::WrongAudience),
-        ("expired", claims(json!({ "exp": NOW })), E::Expired),
-        ("from the future", claims(json!({ "iat": NOW + 61 })), E::NotYetValid),
-        ("not yet valid", claims(json!({ "nbf": NOW + 61 })), E::NotYetValid),
-        ("negative expiry", claims(json!({ "exp": -1 })), E::NotAJwt),
-        ("expiry as text", claims(json!({ "exp": "1900000000" })), E::NotAJwt),
-        ("empty subject", claims(json!({ "sub": "" })), E::EmptyClaim),
-        ("another grant", claims(json!({ "gid": "grant-2" })), E::GrantEnded),
-        ("another subject's grant", claims(json!({ "sub": "someone" })), E::GrantEnded),
-        ("no grant", key.token(&without("gid")), E::GrantEnded),
-        ("no iss", key.token(&without("iss")), E::NotAJwt),
-        ("no sub", key.token(&without("sub")), E::NotAJwt),
-        ("no aud", key.token(&without("aud")), E::NotAJwt),
-        ("no client_id", key.token(&without("client_id")), E::NotAJwt),
-        ("no jti", key.token(&without("jti")), E::NotAJwt),
-        ("no iat", key.token(&without("iat")), E::NotAJwt),
-        ("no exp", key.token(&without("exp")), E::NotAJwt),
+        ("no audience", claims(json!({ "aud": [] })), WrongAudience),
+        ("expired", claims(json!({ "exp": NOW })), Expired),
+        ("from the future", claims(json!({ "iat": NOW + 61 })), NotYetValid),
+        ("not yet valid", claims(json!({ "nbf": NOW + 61 })), NotYetValid),
+        ("negative expiry", claims(json!({ "exp": -1 })), NotAJwt),
+        ("expiry as text", claims(json!({ "exp": "1900000000" })), NotAJwt),
+        ("empty subject", claims(json!({ "sub": "" })), EmptyClaim),
+        ("another grant", claims(json!({ "gid": "grant-2" })), GrantEnded),
+        ("another subject's grant", claims(json!({ "sub": "someone" })), GrantEnded),
+        ("no grant", key.token(&without("gid")), GrantEnded),
+        ("no iss", key.token(&without("iss")), NotAJwt),
+        ("no sub", key.token(&without("sub")), NotAJwt),
+        ("no aud", key.token(&without("aud")), NotAJwt),
+        ("no client_id", key.token(&without("client_id")), NotAJwt),
+        ("no jti", key.token(&without("jti")), NotAJwt),
+        ("no iat", key.token(&without("iat")), NotAJwt),
+        ("no exp", key.token(&without("exp")), NotAJwt),
     ]
 }
 
@@ -174,7 +165,7 @@ fn refused_tokens() -> Vec<(&'static str, String, TokenError)> {
 #[tokio::test]
 async fn a_bad_token_gets_the_same_challenge_whatever_is_wrong_with_it() {
     let server = Server::embedded();
-    let router = server.server.router(any(|| async { "let through" }));
+    let router = server.protected.router(any(|| async { "let through" }));
     let expected = format!(
         "{CHALLENGE}, error=\"invalid_token\", \
          error_description=\"The access token is expired, revoked, or not for this server.\""
@@ -192,7 +183,7 @@ async fn a_bad_token_gets_the_same_challenge_whatever_is_wrong_with_it() {
 #[tokio::test]
 async fn credentials_are_read_from_the_one_header_only() {
     let server = Server::embedded();
-    let router: Router = server.server.router(any(|| async { "let through" }));
+    let router: Router = server.protected.router(any(|| async { "let through" }));
     let good = Key::es256().token(&good_claims());
     let check = async |values: &[&str], uri: &str, status: u16| {
         let mut request = request("GET", None, "");
@@ -232,7 +223,7 @@ async fn credentials_are_read_from_the_one_header_only() {
 #[tokio::test]
 async fn a_token_in_a_form_body_is_refused() {
     let server = Server::embedded();
-    let router = server.server.router(any(|| async { "let through" }));
+    let router = server.protected.router(any(|| async { "let through" }));
     let good = Key::es256().token(&good_claims());
     for (token, status) in [(None, 401), (Some(&*good), 400)] {
         let mut request = request("POST", token, format!("access_token={good}"));
@@ -284,7 +275,7 @@ async fn time_ends_a_token_to_the_second() {
     server.time.advance(Duration::from_secs(599));
     let verified = server.verify(&token).await.expect("one second left");
     server.time.advance(Duration::from_secs(1));
-    assert_eq!(server.verify(&token).await.expect_err("over"), TokenError::Expired);
+    assert_eq!(server.verify(&token).await.expect_err("over"), Expired);
     assert!(!server.verifier.still_stands(&verified));
 }
 

@@ -1,0 +1,109 @@
+use std::collections::BTreeMap;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use rmcp::handler::server::router::tool::ToolRoute;
+use rmcp::model::{JsonObject, Tool};
+use serde_json::{Value, json};
+use tower::ServiceExt as _;
+
+use super::contain::{Panicked, contain};
+use super::service::McpServer;
+use super::vaults::{NoSuchVault, UserVaults, Vaults};
+use crate::access::permit::Viewer;
+use crate::clock::Clock;
+use crate::contract::scope::ScopeSet;
+use crate::resource_server::verify::VerifiedToken;
+use crate::vault::{self, Vault};
+
+fn open_vault() -> Vault {
+    let settings = vault::Settings { root: "tests/fixtures".into(), inbox: None };
+    Vault::open(settings, Clock::system()).expect("a vault")
+}
+
+fn viewer(subject: &str) -> Viewer {
+    Viewer::of(&VerifiedToken::unsigned(subject, "client", ScopeSet::ALL))
+}
+
+#[test]
+fn the_single_vault_is_everybodys_and_has_no_name() {
+    let vaults = Vaults::single(open_vault());
+    assert!(vaults.find(&viewer("anybody"), "").is_ok());
+    assert_eq!(vaults.find(&viewer("anybody"), "work").err(), Some(NoSuchVault));
+}
+
+#[test]
+fn a_user_finds_only_vaults_of_its_own() {
+    let user = |names: [&str; 2]| {
+        let default = open_vault();
+        let mut named = BTreeMap::from(names.map(|name| (name.to_owned(), open_vault())));
+        named.insert("default".to_owned(), default.clone());
+        UserVaults { default, named }
+    };
+    let users = [("ann".to_owned(), user(["home", "work"])), ("bob".to_owned(), user(["a", "b"]))];
+    let vaults = Vaults::for_users(users);
+    let find = |subject: &str, name: &str| vaults.find(&viewer(subject), name);
+    for (subject, name) in [("ann", ""), ("ann", "home"), ("ann", "work"), ("bob", "a")] {
+        assert!(find(subject, name).is_ok(), "{subject} {name}");
+    }
+    assert!(!std::ptr::eq(find("ann", "").unwrap(), find("bob", "").unwrap()));
+    for (subject, name) in [("ann", "a"), ("bob", "home"), ("eve", ""), ("eve", "home")] {
+        assert_eq!(find(subject, name).err(), Some(NoSuchVault), "{subject} {name}");
+    }
+}
+
+#[tokio::test]
+async fn a_panic_is_contained_wherever_it_happens() {
+    assert_eq!(contain(async { 1 }).await, Ok(1));
+    let at_once = async { panic!("at once") };
+    assert_eq!(contain(at_once).await, Err::<(), _>(Panicked));
+    let later = async {
+        tokio::task::yield_now().await;
+        panic!("later")
+    };
+    assert_eq!(contain(later).await, Err::<(), _>(Panicked));
+    let off_thread = super::tools::off_thread(|| panic!("on another thread"));
+    assert_eq!(contain(off_thread).await, Err::<(), _>(Panicked));
+}
+
+async fn call(server: McpServer, tool: &str) -> Value {
+    let message = json!({
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": { "name": tool, "arguments": { "query": "a" }, "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        } },
+    });
+    let request = Request::post("/mcp")
+        .header("host", "localhost")
+        .header("content-type", "application/json")
+        .header("accept", "application/json, text/event-stream")
+        .header("mcp-protocol-version", "2026-07-28")
+        .header("mcp-method", "tools/call")
+        .header("mcp-name", tool)
+        .body(Body::from(message.to_string()))
+        .unwrap();
+    let response = server.into_http(std::sync::Arc::default()).oneshot(request).await.unwrap();
+    let body = to_bytes(Body::new(response.into_body()), usize::MAX).await.unwrap();
+    serde_json::from_slice(&body).unwrap()
+}
+
+#[tokio::test]
+async fn a_panicking_tool_answers() {
+    let tool = Tool::new("breaks", "Breaks.", JsonObject::new());
+    let route = ToolRoute::new_dyn(tool, |_context| Box::pin(async { panic!("inside a tool") }));
+    let server = McpServer::new(Vaults::single(open_vault())).with_tool(route);
+    let answer = call(server, "breaks").await;
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    let text = &answer["result"]["content"][0]["text"];
+    assert_eq!(text, "The vault is temporarily unavailable. Try again later.");
+}
+
+/// Without the guard there is no verified token, and without one no viewer.
+#[tokio::test]
+async fn without_the_guard_a_tool_does_not_run() {
+    let answer = call(McpServer::new(Vaults::single(open_vault())), "search").await;
+    assert_eq!(answer["error"]["code"], -32603, "{answer}");
+}
