@@ -4,6 +4,8 @@
 //! tool arguments and results below `warn`, so it is held at `warn` whatever the
 //! filter says, unless the filter names it.
 
+use std::io::IsTerminal as _;
+
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::ParseError;
 
@@ -18,7 +20,10 @@ use crate::configuration::{LogFormat, LogSettings};
 pub fn start(settings: &LogSettings) -> Result<(), ParseError> {
     let quiet = if settings.filter.contains("rmcp") { "" } else { ",rmcp=warn" };
     let filter = EnvFilter::try_new(format!("{}{quiet}", settings.filter))?;
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal());
     let started = match settings.format {
         LogFormat::Text => builder.try_init(),
         LogFormat::Json => builder.json().try_init(),
