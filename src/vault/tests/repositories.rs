@@ -3,7 +3,10 @@
 use std::fs;
 use std::process::Command;
 
-use super::{CONFIDENTIAL, Folder, HIDDEN, ORDINARY, PEOPLE, assert_in_doubt, assert_unavailable};
+use super::{
+    CONFIDENTIAL, Folder, HIDDEN, ORDINARY, PEOPLE, UNAVAILABLE, assert_in_doubt,
+    assert_unavailable,
+};
 
 /// Row 18: a linked work tree has the rules of the common folder.
 #[test]
@@ -15,6 +18,9 @@ fn a_linked_work_tree_reads_the_common_rules() {
     assert_eq!(vault.class("open/a.md"), ORDINARY);
     folder.write(".git/info/attributes", "open/** filter=git-crypt\n");
     assert_eq!(vault.class("open/a.md"), CONFIDENTIAL);
+    // The same file, but it names another place.
+    linked.write("tree/.git", "gitdir: /nowhere\n");
+    assert_eq!(vault.read("open/a.md"), Err(UNAVAILABLE));
 }
 
 /// Row 19: rules of folders above the vault count, up to the top of the repository.
