@@ -65,7 +65,9 @@ fn git_places(root: &Path) -> impl Iterator<Item = PathBuf> {
 /// Watches for a repository to come or go.
 pub(super) fn watch_for_repository(root: &Path, fingerprint: &mut Fingerprint) {
     for place in git_places(root) {
-        fingerprint.look(place, Watch::Presence);
+        // A folder, or a file that names one.
+        fingerprint.look(place.clone(), Watch::Presence);
+        fingerprint.look(place, Watch::Settings);
     }
 }
 

@@ -3,6 +3,7 @@
 mod disk;
 mod locked;
 mod race;
+mod repositories;
 mod rules;
 mod searching;
 
@@ -148,6 +149,26 @@ impl OpenVault {
         self.hands.advance(Duration::from_secs(4));
         let _ = self.read("missing.md");
     }
+}
+
+/// Every page is at least as strict as its place could make it.
+#[track_caller]
+fn assert_in_doubt(vault: &OpenVault) {
+    assert_eq!(vault.class("open/a.md"), CONFIDENTIAL);
+    assert_eq!(vault.class("closed/b.md"), CONFIDENTIAL);
+    assert_eq!(vault.class("wiki/people/ann.md"), PEOPLE);
+    assert_eq!(vault.class("c.private.md"), None);
+}
+
+/// The same answer for every path and everybody.
+#[track_caller]
+fn assert_unavailable(vault: &OpenVault) {
+    for path in ["open/a.md", "closed/b.md", "c.private.md", "missing.md", "../x", ""] {
+        assert_eq!(vault.read(path), Err(UNAVAILABLE), "{path}");
+        assert_eq!(vault.vault.read_page(&viewer(&[]), path), Err(UNAVAILABLE), "{path}");
+    }
+    assert!(vault.vault.search(&everything(), "canary", 10).is_err());
+    assert!(vault.vault.search(&everything(), "", 10).is_err());
 }
 
 fn viewer(scopes: &[Scope]) -> Viewer {

@@ -57,7 +57,7 @@ fn swap_while_reading() -> usize {
         for round in 0..ROUNDS {
             let seen = reads.load(Ordering::SeqCst);
             while reads.load(Ordering::SeqCst) == seen {
-                if readers.iter().any(|reader| reader.is_finished()) {
+                if readers.iter().any(thread::ScopedJoinHandle::is_finished) {
                     // One has failed: let the other end, so that the test does.
                     current.store(ROUNDS, Ordering::SeqCst);
                     return;

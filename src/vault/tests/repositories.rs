@@ -1,0 +1,134 @@
+//! gitattributes.md section 6.1: where the repository is, and how it is set up.
+
+use std::fs;
+use std::process::Command;
+
+use super::{
+    CONFIDENTIAL, Folder, HIDDEN, ORDINARY, PEOPLE, UNAVAILABLE, assert_in_doubt,
+    assert_unavailable,
+};
+
+/// Row 18: a linked work tree has the rules of the common folder.
+#[test]
+fn a_linked_work_tree_reads_the_common_rules() {
+    let folder = Folder::repository();
+    let linked = Folder::plain();
+    folder.git(&["worktree", "add", "--quiet", &linked.at("tree").to_string_lossy()]);
+    let vault = super::open(&linked.at("tree")).expect("a vault");
+    assert_eq!(vault.class("open/a.md"), ORDINARY);
+    folder.write(".git/info/attributes", "open/** filter=git-crypt\n");
+    assert_eq!(vault.class("open/a.md"), CONFIDENTIAL);
+    // The same file, but it names another place.
+    linked.write("tree/.git", "gitdir: /nowhere\n");
+    assert_eq!(vault.read("open/a.md"), Err(UNAVAILABLE));
+}
+
+/// Row 19: rules of folders above the vault count, up to the top of the repository.
+#[test]
+fn a_vault_inside_a_repository_has_its_rules() {
+    let folder = Folder::repository();
+    folder.write("notes/deep/wiki/people/bob.md", "text");
+    folder.write("notes/deep/x.md", "text");
+    folder.write("notes/.gitattributes", "people/** filter=git-crypt\n");
+    let vault = super::open(&folder.at("notes/deep")).expect("a vault");
+    assert_eq!(vault.class("x.md"), ORDINARY);
+    folder.write("notes/.gitattributes", "*.md filter=git-crypt\n");
+    assert_eq!(vault.class("x.md"), CONFIDENTIAL);
+    // The folder for people is the vault's, not the repository's.
+    assert_eq!(vault.class("wiki/people/bob.md"), PEOPLE);
+}
+
+/// Row 20: what is no usable repository is refused with a reason.
+#[test]
+fn an_unusable_repository_does_not_open() {
+    let bare = Folder::plain();
+    bare.git(&["init", "--quiet", "--bare"]);
+    let error = super::open(bare.path()).err().expect("refused");
+    assert!(error.contains("work tree"), "{error}");
+
+    let broken = Folder::plain();
+    broken.write(".git", "gitdir: nowhere\n");
+    let error = super::open(broken.path()).err().expect("refused");
+    assert!(error.contains("not a git repository"), "{error}");
+
+    assert!(super::open(&bare.at("missing")).is_err());
+
+    let foreign = Folder::repository();
+    if std::os::unix::fs::chown(foreign.path(), Some(12345), None).is_ok() {
+        let error = super::open(foreign.path()).err().expect("refused");
+        assert!(error.contains("dubious ownership"), "{error}");
+    } else {
+        eprintln!("skipped: only root can give a folder away");
+    }
+}
+
+/// Row 21: rules that are read from a tree instead of the disk.
+#[test]
+fn an_attribute_tree_puts_every_page_in_doubt() {
+    let folder = Folder::repository();
+    let vault = folder.open();
+    folder.git(&["config", "attr.tree", "HEAD"]);
+    assert_in_doubt(&vault);
+}
+
+/// Row 21: variables of our own environment do not reach git. A test cannot set them
+/// for itself, so it runs another one with them.
+#[test]
+fn variables_for_git_change_nothing() {
+    let program = std::env::current_exe().expect("the test program");
+    let output = Command::new(program)
+        .args(["--exact", "vault::tests::disk::each_class_opens_with_its_own_scope_only"])
+        .env("GIT_DIR", "/nowhere")
+        .env("GIT_WORK_TREE", "/nowhere")
+        .env("GIT_INDEX_FILE", "/nowhere")
+        .env("GIT_ATTR_SOURCE", "HEAD~7")
+        .env("GIT_CONFIG_COUNT", "1")
+        .env("GIT_CONFIG_KEY_0", "core.attributesFile")
+        .env("GIT_CONFIG_VALUE_0", "/nowhere")
+        .output()
+        .expect("the test program runs");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
+}
+
+/// Row 23: rules of folders that are not checked out count.
+#[test]
+fn a_sparse_checkout_keeps_its_rules() {
+    let folder = Folder::repository();
+    folder.write("closed/.gitattributes", "deep/** filter=git-crypt\n");
+    folder.write("closed/deep/x.md", "text");
+    folder.write(".gitattributes", "");
+    folder.commit();
+    folder.git(&["sparse-checkout", "set", "--no-cone", "/closed/deep/"]);
+    assert!(!folder.at("closed/.gitattributes").exists());
+    assert_eq!(folder.open().class("closed/deep/x.md"), CONFIDENTIAL);
+}
+
+/// Letter case counts as git counts it.
+#[test]
+fn ignorecase_folds_the_people_folder() {
+    let folder = Folder::repository();
+    folder.write("Wiki/People/eve.md", "text");
+    folder.write(".gitattributes", "*.md filter=git-crypt\n");
+    let vault = folder.open();
+    assert_eq!(vault.class("Wiki/People/eve.md"), CONFIDENTIAL);
+    folder.git(&["config", "core.ignorecase", "true"]);
+    assert_eq!(vault.class("Wiki/People/eve.md"), PEOPLE);
+}
+
+#[test]
+fn a_vault_whose_folder_is_gone_is_unavailable() {
+    let folder = Folder::repository();
+    let vault = folder.open();
+    let moved = folder.path().with_extension("moved");
+    fs::rename(folder.path(), &moved).expect("a rename");
+    assert_unavailable(&vault);
+    // Another folder in its place is not the one that was opened.
+    fs::create_dir(folder.path()).expect("a folder");
+    folder.git(&["init", "--quiet"]);
+    folder.write("open/a.md", "another");
+    assert!(vault.read("open/a.md").is_err());
+    fs::remove_dir_all(folder.path()).expect("a folder");
+    fs::rename(&moved, folder.path()).expect("a rename");
+    assert_eq!(vault.read("open/missing.md"), Err(HIDDEN));
+}
