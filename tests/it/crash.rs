@@ -35,16 +35,18 @@ async fn nothing_acknowledged_is_lost_and_nothing_spent_works_again() {
     let mut browser = Browser::signed_in(&server).await;
     let (mut acknowledged, mut in_doubt) = (0, 0);
     for round in 0..ROUNDS {
-        let mut running = JoinSet::new();
+        let mut codes = Vec::new();
         for _ in 0..FLOWS {
-            let code = client.consent(&server, &mut browser, &["wiki:read"]).await;
+            codes.push(client.consent(&server, &mut browser, &["wiki:read"]).await);
+        }
+        let mut running = JoinSet::new();
+        for code in codes {
             let client = client.clone();
             let site = server.another();
             running.spawn(async move { Flow::run(&client, &site, code).await });
         }
-        let [low, high] = entropy.bytes::<2>();
-        let pause = u64::from(u16::from_le_bytes([low, high])) % 120;
-        tokio::time::sleep(Duration::from_millis(pause)).await;
+        let [pause] = entropy.bytes::<1>();
+        tokio::time::sleep(Duration::from_millis(u64::from(pause % 64))).await;
         server.kill();
         let flows = running.join_all().await;
         server = Process::start(vault.root(), &data, port);
