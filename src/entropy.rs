@@ -38,7 +38,7 @@ impl Entropy {
         match &self.0 {
             Source::System => rand::rng().fill_bytes(&mut bytes),
             Source::Seeded(generator) => {
-                generator.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(&mut bytes)
+                generator.lock().unwrap_or_else(PoisonError::into_inner).fill_bytes(&mut bytes);
             }
         }
         bytes

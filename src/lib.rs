@@ -29,10 +29,14 @@
 
 pub mod access;
 pub mod admin;
+pub mod app;
+pub mod authorization_server;
 pub mod clock;
+pub mod configuration;
 pub mod contract;
 pub mod entropy;
 pub mod mcp;
 pub mod resource_server;
 pub mod search;
+pub mod telemetry;
 pub mod vault;

@@ -1,1 +1,19 @@
-fn main() {}
+//! The program: arguments, then a command.
+
+use std::process::ExitCode;
+
+use brain_mcp::admin::arguments::{Arguments, Command};
+use brain_mcp::admin::{classify, serve};
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match arguments.command {
+        Command::Serve(flags) => serve::run(&flags),
+        Command::Classify(flags) => classify::run(&flags),
+    };
+    outcome.unwrap_or_else(|error| {
+        eprintln!("brain-mcp: {error:#}");
+        ExitCode::from(2)
+    })
+}

@@ -43,6 +43,7 @@ impl VaultPath {
     }
 
     /// The segments, the file name last.
+    #[must_use]
     pub fn segments(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.0.split('/')
     }

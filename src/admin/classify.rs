@@ -2,12 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
 
 use serde::Serialize;
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::access::class::PageClass;
-use crate::vault::{Classification, ClassifiedPage, Unavailable, Vault};
+use crate::admin::arguments::ClassifyFlags;
+use crate::clock::Clock;
+use crate::configuration::sources::gather;
+use crate::configuration::{People, RawConfiguration};
+use crate::vault::{Classification, ClassifiedPage, Settings, Unavailable, Vault};
 
 /// How the pages are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +65,35 @@ struct JsonPage<'a> {
     rule: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     served_as: Option<&'static str>,
+}
+
+/// Runs the command: exit status 1 if one of the paths is no page.
+///
+/// # Errors
+///
+/// Whatever keeps the vault from being judged, in words for the owner.
+pub fn run(flags: &ClassifyFlags) -> anyhow::Result<ExitCode> {
+    let root = match &flags.configuration.vault {
+        Some(vault) => PathBuf::from(vault),
+        None => configured_vault(flags)?,
+    };
+    let vault = Vault::open(Settings { root, inbox: None }, Clock::system())?;
+    let format = if flags.json { Format::Json } else { Format::Table };
+    let (mut answer, mut complaints) = (io::stdout().lock(), io::stderr().lock());
+    let outputs = Outputs { answer: &mut answer, complaints: &mut complaints };
+    Ok(match classify(&vault, &flags.paths, format, outputs)? {
+        Outcome::Answered => ExitCode::SUCCESS,
+        Outcome::PathMissing => ExitCode::FAILURE,
+    })
+}
+
+fn configured_vault(flags: &ClassifyFlags) -> anyhow::Result<PathBuf> {
+    let given = flags.configuration.given();
+    let raw = RawConfiguration::from_flags(given, flags.configuration.limit.iter().cloned());
+    match gather(raw, flags.configuration.config.clone())?.people {
+        People::SingleOwner { vault } => Ok(vault),
+        People::Named(_) => anyhow::bail!("there are several vaults; say which with --vault DIR"),
+    }
 }
 
 /// Prints the class of the given pages, or of all if none is given.

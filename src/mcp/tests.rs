@@ -17,7 +17,7 @@ use crate::resource_server::verify::VerifiedToken;
 use crate::vault::{self, Vault};
 
 fn open_vault() -> Vault {
-    let settings = vault::Settings { root: "tests/fixtures".into() };
+    let settings = vault::Settings { root: "tests/fixtures".into(), inbox: None };
     Vault::open(settings, Clock::system()).expect("a vault")
 }
 

@@ -71,6 +71,9 @@ pub(super) fn search(
     let mut found: Vec<(Relevance, VaultPath, Arc<Document>)> = Vec::new();
     for page in snapshot.classified() {
         let path = page.path().clone();
+        if question.without.is_some_and(|folder| path.as_str().starts_with(folder)) {
+            continue;
+        }
         let Ok(permit) = viewer.permit_read(page) else { continue };
         let Some(document) = shelf.document(root, snapshot, permit, &path) else { continue };
         let relevance = question.query.relevance(&document.folded_title, &document.folded_text);
@@ -95,6 +98,8 @@ pub(super) fn search(
 pub(super) struct Question<'a> {
     pub(super) query: &'a Query,
     pub(super) limit: usize,
+    /// A folder whose pages do not count, with a slash at its end.
+    pub(super) without: Option<&'a str>,
 }
 
 impl Shelf {

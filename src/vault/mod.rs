@@ -62,6 +62,9 @@ const ATTEMPTS: usize = 4;
 pub struct Settings {
     /// The folder. It need not be a git repository.
     pub root: PathBuf,
+    /// The folder of notes that are not filed yet, relative to the root. They can be
+    /// read, but are left out of search.
+    pub inbox: Option<String>,
 }
 
 /// A handle to an open vault. Cheap to clone. All methods block: call them off the
@@ -74,6 +77,8 @@ struct Parts {
     root: Arc<Root>,
     keeper: Keeper,
     shelf: Shelf,
+    /// With a slash at its end.
+    inbox: Option<String>,
 }
 
 /// A page as it is served.
@@ -159,7 +164,8 @@ impl Vault {
         let root = Arc::new(Root::open(&settings.root).map_err(|error| unopened(&error))?);
         let surveyor = Surveyor::new(Arc::clone(&root));
         let keeper = Keeper::new(surveyor, clock).map_err(|reason| unopened(&reason))?;
-        Ok(Self(Arc::new(Parts { root, keeper, shelf: Shelf::default() })))
+        let inbox = settings.inbox.map(|folder| format!("{folder}/"));
+        Ok(Self(Arc::new(Parts { root, keeper, shelf: Shelf::default(), inbox })))
     }
 
     /// Reads one page for a viewer.
@@ -207,8 +213,8 @@ impl Vault {
         for _ in 0..ATTEMPTS {
             let snapshot = self.snapshot()?;
             let Some(query) = &query else { return Ok(Vec::new()) };
-            let Parts { root, shelf, keeper } = &*self.0;
-            let question = Question { query, limit };
+            let Parts { root, shelf, keeper, inbox } = &*self.0;
+            let question = Question { query, limit, without: inbox.as_deref() };
             let hits = library::search(root, shelf, &snapshot, viewer, &question);
             if keeper.confirms(&snapshot) {
                 return Ok(hits);

@@ -4,5 +4,23 @@
 
 /// Page classes equal what git itself says.
 mod attributes_against_git;
+/// Malformed input at every route and tool.
+mod bad_input;
+/// What an unauthorized caller can reach: every route is called without a token.
+mod closed_doors;
+/// The program is killed while it exchanges codes and refreshes.
+mod crash;
+/// Whole authorizations, from the challenge to a page, in one process.
+mod dance;
+/// A newcomer embeds the server in a program.
+mod embedding;
+/// A page that becomes sensitive is refused by the very next request.
+mod next_request;
+/// Answers over a vault equal answers over the same vault without its hidden pages.
+mod non_interference;
 /// Bearer tokens and the guard, against embedded and foreign issuers.
 mod resource_server;
+/// House rules that a compiler does not check.
+mod tidy;
+
+mod support;

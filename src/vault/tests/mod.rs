@@ -96,7 +96,7 @@ fn git_in(folder: &Path, arguments: &[&str]) -> String {
 
 fn open(root: &Path) -> Result<OpenVault, String> {
     let (clock, hands) = Clock::manual(UnixTime::from_seconds(1_000_000));
-    let settings = Settings { root: root.to_path_buf() };
+    let settings = Settings { root: root.to_path_buf(), inbox: None };
     match Vault::open(settings, clock) {
         Ok(vault) => Ok(OpenVault { vault, hands, folder: None }),
         Err(error) => Err(error.to_string()),

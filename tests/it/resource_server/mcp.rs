@@ -26,7 +26,7 @@ fn pages() -> TempDir {
 }
 
 fn open(folder: &TempDir) -> Vaults {
-    let settings = vault::Settings { root: folder.path().to_owned() };
+    let settings = vault::Settings { root: folder.path().to_owned(), inbox: None };
     Vaults::single(Vault::open(settings, Clock::system()).expect("a vault"))
 }
 

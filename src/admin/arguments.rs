@@ -1,0 +1,111 @@
+//! The commands and their flags.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::configuration::raw::Key;
+
+/// Let AI agents search and read your notes, and decide what each may see.
+#[derive(Debug, Parser)]
+#[command(version, propagate_version = true)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What the program can do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve a folder of notes.
+    Serve(ConfigurationFlags),
+    /// Show the class of each page and the rule that decided it.
+    Classify(ClassifyFlags),
+}
+
+/// Every scalar of the configuration, as a flag.
+///
+/// Each can also be given as an environment variable (`BRAIN_MCP_LISTEN`) or in the
+/// file (`listen = "…"`). A flag beats a variable, a variable beats the file.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ConfigurationFlags {
+    /// Folder of notes.
+    #[arg(long, value_name = "DIR")]
+    pub vault: Option<String>,
+    /// Address and port to listen on; port 0 picks a free one [default: 127.0.0.1:8090].
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub listen: Option<String>,
+    /// Public URL of the endpoint [default: `http://<listen>/mcp`].
+    #[arg(long, value_name = "URL")]
+    pub resource: Option<String>,
+    /// Issuer of the tokens that are trusted [default: the origin of --resource, served here].
+    #[arg(long, value_name = "URL")]
+    pub issuer: Option<String>,
+    /// Key set of a foreign issuer; turns the embedded authorization server off.
+    #[arg(long, value_name = "URL")]
+    pub jwks_url: Option<String>,
+    /// Where keys and the store are kept [default: the platform's data folder].
+    #[arg(long, value_name = "DIR")]
+    pub data_dir: Option<String>,
+    /// File with the owner's password, for an unattended first start.
+    #[arg(long, value_name = "FILE")]
+    pub owner_password_file: Option<String>,
+    /// Addresses of proxies whose X-Forwarded-For is believed, separated by commas.
+    #[arg(long, value_name = "ADDRESSES")]
+    pub trusted_proxies: Option<String>,
+    /// Origins, beside loopback and our own, whose scripts may call the endpoint.
+    #[arg(long, value_name = "ORIGINS")]
+    pub allowed_origins: Option<String>,
+    /// What to log, such as info or `brain_mcp=debug` [default: info].
+    #[arg(long, value_name = "FILTER")]
+    pub log: Option<String>,
+    /// Shape of the log: text or json [default: text].
+    #[arg(long, value_name = "FORMAT")]
+    pub log_format: Option<String>,
+    /// A time limit in seconds, such as `access_token_seconds=300`. Repeatable.
+    #[arg(long, value_name = "NAME=SECONDS", value_parser = parse_limit)]
+    pub limit: Vec<(String, String)>,
+    /// Configuration file (TOML).
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+impl ConfigurationFlags {
+    /// The flags that were given, by key.
+    pub fn given(&self) -> impl Iterator<Item = (Key, String)> {
+        let value = |key: Key| match key {
+            Key::Vault => &self.vault,
+            Key::Listen => &self.listen,
+            Key::Resource => &self.resource,
+            Key::Issuer => &self.issuer,
+            Key::JwksUrl => &self.jwks_url,
+            Key::DataDir => &self.data_dir,
+            Key::OwnerPasswordFile => &self.owner_password_file,
+            Key::TrustedProxies => &self.trusted_proxies,
+            Key::AllowedOrigins => &self.allowed_origins,
+            Key::Log => &self.log,
+            Key::LogFormat => &self.log_format,
+        };
+        Key::ALL.into_iter().filter_map(move |key| Some((key, value(key).clone()?)))
+    }
+}
+
+/// What to classify, and how to print it.
+#[derive(Clone, Debug, Args)]
+pub struct ClassifyFlags {
+    /// Pages to classify, relative to the vault; none means all of them.
+    pub paths: Vec<String>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Where the vault is.
+    #[command(flatten)]
+    pub configuration: ConfigurationFlags,
+}
+
+fn parse_limit(text: &str) -> Result<(String, String), String> {
+    text.split_once('=')
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .ok_or_else(|| "write NAME=SECONDS, such as access_token_seconds=300".to_owned())
+}

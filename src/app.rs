@@ -1,0 +1,163 @@
+//! The composition root: builds each part, joins their routes, serves them.
+//!
+//! The only file that knows both servers. What one gets of the other stands here
+//! in two lines: the text of the public key set, and the question whether a grant
+//! is alive.
+
+mod layers;
+mod parts;
+
+use std::io;
+use std::net::SocketAddr;
+
+use axum::Router;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::authorization_server::{OpenError, SetupError, SetupLink};
+use crate::clock::Clock;
+use crate::configuration::Configuration;
+use crate::contract::issuer::InvalidIssuer;
+use crate::contract::resource::{InvalidResource, MCP_PATH, ResourceUri};
+use crate::entropy::Entropy;
+use crate::resource_server::key_source::InvalidKeyUrl;
+
+/// Why the server did not start. The text says what to change.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {error}")]
+    Listen {
+        /// The address that was asked for.
+        address: SocketAddr,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The URL that follows from the listener is not one that clients may use.
+    #[error("resource: {0}; say under which URL people reach this server")]
+    Resource(#[from] InvalidResource),
+    /// The issuer that follows from the resource is none.
+    #[error("issuer: {0}")]
+    Issuer(#[from] InvalidIssuer),
+    /// The key set of the foreign issuer cannot be used.
+    #[error("jwks_url: {0}")]
+    Keys(#[from] InvalidKeyUrl),
+    /// A vault cannot be opened.
+    #[error("vault {folder}: {error}")]
+    Vault {
+        /// The folder.
+        folder: String,
+        /// What is wrong with it.
+        error: crate::vault::OpenError,
+    },
+    /// The authorization server cannot open its store or its keys.
+    #[error(transparent)]
+    AuthorizationServer(#[from] OpenError),
+    /// The password that was given for the owner cannot be used.
+    #[error("owner_password_file: {0}")]
+    OwnerPassword(#[from] SetupError),
+}
+
+/// Everything but the socket. An integration test calls its router directly.
+pub struct Application {
+    router: Router,
+    resource: ResourceUri,
+    setup_links: Vec<SetupLink>,
+}
+
+impl Application {
+    /// Builds all parts for a server that listens, or will listen, on `address`.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError`].
+    pub async fn build(
+        configuration: Configuration,
+        address: SocketAddr,
+        clock: Clock,
+        entropy: Entropy,
+    ) -> Result<Self, StartError> {
+        let resource = match &configuration.resource {
+            Some(resource) => resource.clone(),
+            None => format!("http://{address}{MCP_PATH}").parse()?,
+        };
+        parts::build(configuration, resource, clock, entropy).await
+    }
+
+    /// All routes with all layers. Cheap to clone.
+    #[must_use]
+    pub fn router(&self) -> Router {
+        self.router.clone()
+    }
+
+    /// The one-time links by which those choose a password who have none.
+    #[must_use]
+    pub fn setup_links(&self) -> &[SetupLink] {
+        &self.setup_links
+    }
+}
+
+/// A server that is running.
+pub struct Server {
+    application: Application,
+    address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    serving: JoinHandle<io::Result<()>>,
+}
+
+impl Server {
+    /// Starts to serve; returns when requests are accepted.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError`].
+    pub async fn start(configuration: Configuration) -> Result<Self, StartError> {
+        let asked = configuration.listen;
+        let failed = |error| StartError::Listen { address: asked, error };
+        let listener = TcpListener::bind(asked).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let (clock, entropy) = (Clock::system(), Entropy::system());
+        let application = Application::build(configuration, address, clock, entropy).await?;
+        let (stop, stopped) = oneshot::channel::<()>();
+        let service = application.router().into_make_service_with_connect_info::<SocketAddr>();
+        let serving = tokio::spawn(async move {
+            // A dropped sender stops the server as well.
+            let stopped = async { drop(stopped.await) };
+            axum::serve(listener, service).with_graceful_shutdown(stopped).await
+        });
+        tracing::info!(%address, resource = %application.resource, "serving");
+        Ok(Self { application, address, stop, serving })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The URL to point MCP clients at.
+    #[must_use]
+    pub fn mcp_url(&self) -> &str {
+        self.application.resource.as_str()
+    }
+
+    /// The one-time links by which those choose a password who have none.
+    #[must_use]
+    pub fn setup_links(&self) -> &[SetupLink] {
+        self.application.setup_links()
+    }
+
+    /// Stops accepting, lets running requests end, and returns. Streams that
+    /// clients keep open are cut after two seconds.
+    pub async fn stop(self) {
+        let Self { application, stop, mut serving, .. } = self;
+        let _ = stop.send(());
+        let patience = std::time::Duration::from_secs(2);
+        if tokio::time::timeout(patience, &mut serving).await.is_err() {
+            serving.abort();
+            let _ = serving.await;
+        }
+        drop(application);
+    }
+}

@@ -1,0 +1,160 @@
+//! Configuration → parts → one router.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::Router;
+
+use super::{Application, StartError, layers};
+use crate::authorization_server::password::Password;
+use crate::authorization_server::{
+    AuthorizationServer, OWNER, Settings as AuthorizationSettings, SetupLink,
+};
+use crate::clock::Clock;
+use crate::configuration::{Configuration, People, TokenSource, User};
+use crate::contract::issuer::Issuer;
+use crate::contract::liveness::GrantLiveness;
+use crate::contract::resource::ResourceUri;
+use crate::entropy::Entropy;
+use crate::mcp::service::McpServer;
+use crate::mcp::vaults::{UserVaults, Vaults};
+use crate::resource_server::key_source::KeySource;
+use crate::resource_server::sessions::Sessions;
+use crate::resource_server::verify::ForeignGrants;
+use crate::resource_server::{ResourceServer, Settings as ResourceSettings};
+use crate::vault::{Settings as VaultSettings, Vault};
+
+pub(super) async fn build(
+    configuration: Configuration,
+    resource: ResourceUri,
+    clock: Clock,
+    entropy: Entropy,
+) -> Result<Application, StartError> {
+    let vaults = {
+        let (people, clock) = (configuration.people.clone(), clock.clone());
+        blocking(move || open_vaults(&people, &clock)).await?
+    };
+    let tokens = Tokens::build(&configuration, &resource, &clock, entropy).await?;
+    let sessions = Sessions::new();
+    let mcp = McpServer::new(vaults).into_http(sessions.manager());
+    let settings = ResourceSettings {
+        issuer: tokens.issuer,
+        resource: resource.clone(),
+        allowed_origins: configuration.allowed_origins.clone(),
+        key_source: tokens.keys,
+    };
+    let resource_server = ResourceServer::new(settings, tokens.liveness, clock, sessions);
+    let routes = resource_server.router(mcp).merge(tokens.routes);
+    let router = layers::around(routes, resource_server.sites(), &configuration.trusted_proxies);
+    Ok(Application { router, resource, setup_links: tokens.setup_links })
+}
+
+/// What the resource server is told about the issuer, foreign or embedded; and
+/// what the embedded one adds to the routes.
+struct Tokens {
+    issuer: Issuer,
+    keys: KeySource,
+    liveness: Arc<dyn GrantLiveness>,
+    routes: Router,
+    setup_links: Vec<SetupLink>,
+}
+
+impl Tokens {
+    async fn build(
+        configuration: &Configuration,
+        resource: &ResourceUri,
+        clock: &Clock,
+        entropy: Entropy,
+    ) -> Result<Self, StartError> {
+        match &configuration.tokens {
+            TokenSource::Foreign { issuer, jwks_url } => Ok(Self {
+                issuer: issuer.clone(),
+                keys: KeySource::url(jwks_url.as_str())?,
+                liveness: Arc::new(ForeignGrants),
+                routes: Router::new(),
+                setup_links: Vec::new(),
+            }),
+            TokenSource::Embedded { issuer, owner_password } => {
+                let issuer = match issuer {
+                    Some(issuer) => issuer.clone(),
+                    None => resource.origin().parse()?,
+                };
+                let settings = AuthorizationSettings {
+                    lifetimes: configuration.lifetimes,
+                    users: user_names(&configuration.people),
+                    ..AuthorizationSettings::new(
+                        issuer.clone(),
+                        resource.clone(),
+                        configuration.data_dir.clone(),
+                    )
+                };
+                let server = {
+                    let clock = clock.clone();
+                    blocking(move || AuthorizationServer::open(settings, clock, entropy)).await?
+                };
+                let password = owner_password.as_ref();
+                let password = password.map(|password| Password::typed(password.expose()));
+                let setup_links = server.first_run(password).await?;
+                let publisher = server.clone();
+                let keys = KeySource::embedded(Arc::new(move || publisher.public_key_set()));
+                Ok(Self {
+                    issuer,
+                    keys,
+                    liveness: server.liveness(),
+                    routes: server.router(),
+                    setup_links,
+                })
+            }
+        }
+    }
+}
+
+/// Runs what blocks on the disk away from the threads that serve.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(value) => value,
+        Err(broken) => std::panic::resume_unwind(broken.into_panic()),
+    }
+}
+
+fn open_vaults(people: &People, clock: &Clock) -> Result<Vaults, StartError> {
+    match people {
+        People::SingleOwner { vault } => Ok(Vaults::single(open_vault(vault, None, clock)?)),
+        People::Named(users) => {
+            let mut by_subject = Vec::new();
+            for user in users {
+                let vaults = open_vaults_of(user, clock)?;
+                for subject in user.subjects.iter().chain([&user.name]) {
+                    by_subject.push((subject.clone(), vaults.clone()));
+                }
+            }
+            Ok(Vaults::for_users(by_subject))
+        }
+    }
+}
+
+fn open_vaults_of(user: &User, clock: &Clock) -> Result<UserVaults, StartError> {
+    let mut default = None;
+    let mut named = BTreeMap::new();
+    for (name, folder) in &user.vaults {
+        let vault = open_vault(folder, user.inbox.as_deref(), clock)?;
+        default.get_or_insert_with(|| vault.clone());
+        named.insert(name.clone(), vault);
+    }
+    let default = default.expect("the configuration gives every user a vault");
+    Ok(UserVaults { default, named })
+}
+
+fn open_vault(folder: &Path, inbox: Option<&str>, clock: &Clock) -> Result<Vault, StartError> {
+    let settings = VaultSettings { root: folder.to_owned(), inbox: inbox.map(str::to_owned) };
+    Vault::open(settings, clock.clone())
+        .map_err(|error| StartError::Vault { folder: folder.display().to_string(), error })
+}
+
+fn user_names(people: &People) -> Vec<String> {
+    match people {
+        People::SingleOwner { .. } => vec![OWNER.to_owned()],
+        People::Named(users) => users.iter().map(|user| user.name.clone()).collect(),
+    }
+}

@@ -1,0 +1,191 @@
+//! One authorization, from the request to the owner's answer.
+//!
+//! The states are types, and each transition consumes the one before: no endpoint
+//! can issue a code for a request that nobody was shown.
+
+use std::time::Duration;
+
+use super::client::RegisteredClient;
+use super::pkce::CodeChallenge;
+use super::redirect_uri::RedirectUri;
+use crate::clock::UnixTime;
+use crate::contract::scope::ScopeSet;
+
+/// A request that has been checked: its client is known, its redirect URI is one of
+/// that client's, and its challenge is usable.
+#[derive(Clone, Debug)]
+pub struct AuthorizationRequest {
+    /// Who asks.
+    pub client: RegisteredClient,
+    /// Where the answer goes, in the spelling of the request.
+    pub redirect_uri: RedirectUri,
+    /// Returned unchanged (OAuth 2.1 section 4.1.2).
+    pub state: Option<String>,
+    /// What the code will be bound to.
+    pub challenge: CodeChallenge,
+    /// What is asked for. Never empty: a request that names no scope of ours is
+    /// offered all of them.
+    pub requested: ScopeSet,
+}
+
+/// What the owner answered on the consent page.
+#[derive(Clone, Copy, Debug)]
+pub struct Approval {
+    /// What was ticked.
+    pub scopes: ScopeSet,
+    /// When the grant ends, however often it is refreshed.
+    pub ends_at: UnixTime,
+    /// When `wiki:people` drops out of the grant. Only means something if it is
+    /// among the scopes.
+    pub people_until: UnixTime,
+}
+
+/// The owner ticked something that was not asked for, or nothing at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidApproval {
+    /// Only a forged form can do that.
+    #[error("more scopes were ticked than were asked for")]
+    Widened,
+    /// The same as a refusal (checklist #145).
+    #[error("no scope was ticked")]
+    Nothing,
+}
+
+/// A request that the signed-in owner has allowed, perhaps in part. Only this
+/// becomes a code.
+#[derive(Debug)]
+pub struct ApprovedAuthorization {
+    request: AuthorizationRequest,
+    subject: String,
+    approval: Approval,
+}
+
+/// How long a grant lasts, as the consent page offers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GrantSpan {
+    Day,
+    Month,
+    HalfYear,
+}
+
+/// How long `wiki:people` stays in a grant, as the consent page offers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PeopleSpan {
+    Hour,
+    EightHours,
+    Day,
+}
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+impl GrantSpan {
+    /// From short to long; the last is offered first.
+    pub(super) const ALL: [Self; 3] = [Self::Day, Self::Month, Self::HalfYear];
+
+    /// Its value in the form.
+    pub(super) const fn value(self) -> &'static str {
+        match self {
+            Self::Day => "1d",
+            Self::Month => "30d",
+            Self::HalfYear => "180d",
+        }
+    }
+
+    /// What the owner reads.
+    pub(super) const fn text(self) -> &'static str {
+        match self {
+            Self::Day => "1 day",
+            Self::Month => "30 days",
+            Self::HalfYear => "180 days",
+        }
+    }
+
+    pub(super) fn duration(self) -> Duration {
+        match self {
+            Self::Day => DAY,
+            Self::Month => 30 * DAY,
+            Self::HalfYear => 180 * DAY,
+        }
+    }
+
+    pub(super) fn parse(value: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|span| span.value() == value)
+    }
+}
+
+impl PeopleSpan {
+    /// From short to long; the first is offered first.
+    pub(super) const ALL: [Self; 3] = [Self::Hour, Self::EightHours, Self::Day];
+
+    /// Its value in the form.
+    pub(super) const fn value(self) -> &'static str {
+        match self {
+            Self::Hour => "1h",
+            Self::EightHours => "8h",
+            Self::Day => "1d",
+        }
+    }
+
+    /// What the owner reads.
+    pub(super) const fn text(self) -> &'static str {
+        match self {
+            Self::Hour => "1 hour",
+            Self::EightHours => "8 hours",
+            Self::Day => "1 day",
+        }
+    }
+
+    pub(super) fn duration(self) -> Duration {
+        match self {
+            Self::Hour => HOUR,
+            Self::EightHours => 8 * HOUR,
+            Self::Day => DAY,
+        }
+    }
+
+    pub(super) fn parse(value: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|span| span.value() == value)
+    }
+}
+
+impl AuthorizationRequest {
+    /// Takes the owner's answer. `subject` is the signed-in user.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidApproval`].
+    pub(super) fn approve(
+        self,
+        subject: &str,
+        approval: Approval,
+    ) -> Result<ApprovedAuthorization, InvalidApproval> {
+        if !approval.scopes.is_subset(self.requested) {
+            return Err(InvalidApproval::Widened);
+        }
+        if approval.scopes.is_empty() {
+            return Err(InvalidApproval::Nothing);
+        }
+        Ok(ApprovedAuthorization { request: self, subject: subject.to_owned(), approval })
+    }
+}
+
+impl ApprovedAuthorization {
+    /// The request that was allowed.
+    #[must_use]
+    pub const fn request(&self) -> &AuthorizationRequest {
+        &self.request
+    }
+
+    /// The user who allowed it.
+    #[must_use]
+    pub fn subject(&self) -> &str {
+        &self.subject
+    }
+
+    /// What was allowed.
+    #[must_use]
+    pub const fn approval(&self) -> Approval {
+        self.approval
+    }
+}

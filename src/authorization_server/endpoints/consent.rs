@@ -1,0 +1,131 @@
+//! `/consent`: may it?
+
+use axum::extract::{RawQuery, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::authorization_server::AuthorizationServer;
+use crate::authorization_server::authorization::{
+    Approval, AuthorizationRequest, GrantSpan, InvalidApproval, PeopleSpan,
+};
+use crate::authorization_server::endpoints::posted::PostedForm;
+use crate::authorization_server::endpoints::send_back;
+use crate::authorization_server::page_error::PageError;
+use crate::authorization_server::pages::{Asker, CONSENT_POLICY, ConsentPage, Offer, page};
+use crate::authorization_server::parameters::Parameters;
+use crate::authorization_server::pending::{PendingName, Shown};
+use crate::authorization_server::request::{Refusal, success_location};
+use crate::authorization_server::session::{FreshOwner, OwnPage};
+use crate::authorization_server::store::choices::ChoiceKey;
+use crate::contract::scope::{Scope, ScopeSet};
+
+/// What the owner decided.
+enum Answer {
+    Deny,
+    Allow { scopes: ScopeSet, grant: GrantSpan, people: PeopleSpan },
+}
+
+/// Shows what waits. A request that was faulty is sent back now that we know the
+/// owner; nobody has to decide about it.
+pub(super) async fn show(
+    State(server): State<AuthorizationServer>,
+    owner: FreshOwner,
+    RawQuery(query): RawQuery,
+) -> Result<Response, PageError> {
+    let name = PendingName::in_query(query.as_deref()).ok_or(PageError::Gone)?;
+    let browser = owner.cookie().key();
+    let pending = &server.browsing().pending;
+    let request = match pending.show(&name, browser).ok_or(PageError::Gone)? {
+        Shown::Request(request) => request,
+        Shown::Refusal => {
+            let refusal = pending.take_refusal(&name, browser).ok_or(PageError::Gone)?;
+            return Ok(send_back::refusal(&server, &refusal));
+        }
+    };
+    let choice = ChoiceKey::of(owner.name(), &request);
+    let last_time = server.store().read(move |store| store.last_choice(choice)).await?;
+    let template = ConsentPage {
+        asker: Asker::of(&request),
+        offers: Offer::all(request.requested, last_time),
+        resource: &server.settings().resource,
+        user: owner.name(),
+        action: name.at("/consent"),
+        form_token: pending.render(&name, browser).ok_or(PageError::Gone)?,
+        sign_out_action: name.at("/logout"),
+        sign_out_token: owner.cookie().form_token(),
+    };
+    let policy = [(header::CONTENT_SECURITY_POLICY, CONSENT_POLICY)];
+    Ok((policy, page(StatusCode::OK, &template)).into_response())
+}
+
+/// Takes the owner's answer, once, and sends the browser back to the client.
+pub(super) async fn answer(
+    State(server): State<AuthorizationServer>,
+    _own: OwnPage,
+    owner: FreshOwner,
+    RawQuery(query): RawQuery,
+    PostedForm(body): PostedForm,
+) -> Result<Response, PageError> {
+    let name = PendingName::in_query(query.as_deref()).ok_or(PageError::AnsweredBefore)?;
+    let fields = Parameters::parse(&body)?;
+    let answer = Answer::read(&fields)?;
+    let form_token = fields.single("form")?.unwrap_or_default();
+    let request = server.browsing().pending.take(&name, owner.cookie().key(), form_token)?;
+    match answer {
+        Answer::Allow { scopes, grant, people } if !scopes.is_empty() => {
+            let now = server.clock().now();
+            // The operator's limit holds whatever the page offers.
+            let ends_at = now + grant.duration().min(server.settings().lifetimes.grant);
+            let people_until = (now + people.duration()).min(ends_at);
+            allow(&server, &owner, request, Approval { scopes, ends_at, people_until }).await
+        }
+        // To tick nothing is to deny (checklist #145).
+        Answer::Allow { .. } | Answer::Deny => {
+            Ok(send_back::refusal(&server, &Refusal::denied(request)))
+        }
+    }
+}
+
+async fn allow(
+    server: &AuthorizationServer,
+    owner: &FreshOwner,
+    request: AuthorizationRequest,
+    approval: Approval,
+) -> Result<Response, PageError> {
+    let (redirect_uri, state) = (request.redirect_uri.clone(), request.state.clone());
+    let choice = ChoiceKey::of(owner.name(), &request);
+    let approved = request.approve(owner.name(), approval).map_err(|error| match error {
+        InvalidApproval::Widened => PageError::BadForm("a scope was ticked that was not offered"),
+        InvalidApproval::Nothing => PageError::BadForm("no scope was ticked"),
+    })?;
+    let remembered = approval.scopes.without(Scope::People);
+    server.store().change(move |store| store.remember_choice(choice, remembered)).await?;
+    let code = server.issue_code(approved).await?;
+    tracing::info!(user = owner.name(), scopes = %approval.scopes, "an authorization was allowed");
+    let issuer = &server.settings().issuer;
+    let location = success_location(&redirect_uri, &code, state.as_deref(), issuer);
+    Ok(send_back::send(&redirect_uri, location))
+}
+
+impl Answer {
+    fn read(fields: &Parameters) -> Result<Self, PageError> {
+        match fields.single("decision")? {
+            Some("deny") => return Ok(Self::Deny),
+            Some("allow") => {}
+            _ => return Err(PageError::BadForm("there is no decision in it")),
+        }
+        let known = |name: &str| Scope::ALL.into_iter().find(|scope| scope.as_str() == name);
+        let scopes = fields.all("scope").map(|name| known(name).ok_or("an unknown scope"));
+        let scopes: ScopeSet = scopes.collect::<Result<_, _>>().map_err(PageError::BadForm)?;
+        let grant = fields.single("grant_for")?.and_then(GrantSpan::parse);
+        // Only there if notes about people were offered; else it means nothing.
+        let people = fields.single("people_for")?.map(PeopleSpan::parse);
+        Ok(Self::Allow {
+            scopes,
+            grant: grant.ok_or(PageError::BadForm("an unknown duration"))?,
+            people: people
+                .unwrap_or(Some(PeopleSpan::Hour))
+                .ok_or(PageError::BadForm("an unknown duration"))?,
+        })
+    }
+}

@@ -1,0 +1,75 @@
+//! What clients call without a browser: routes, headers, and the line in the log.
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHENTICATE};
+use axum::http::{HeaderName, HeaderValue, Method};
+use axum::middleware::{self, Next};
+use axum::response::Response;
+use axum::routing::{get, post};
+use tower_http::cors::{Any, CorsLayer};
+use tower_http::set_header::SetResponseHeaderLayer;
+use tracing::Level;
+
+use super::{keys, metadata, register, revoke, token};
+use crate::authorization_server::AuthorizationServer;
+use crate::authorization_server::error::{EndpointError, Outcome};
+
+/// Web applications are clients too, so any origin may, without credentials
+/// (checklist #130).
+pub(in crate::authorization_server) fn routes() -> Router<AuthorizationServer> {
+    let published = Router::new()
+        .route("/.well-known/oauth-authorization-server", get(metadata::show).fallback(wrong))
+        // Where a client looks that takes the address of the resource for an issuer.
+        .route("/.well-known/oauth-authorization-server/mcp", get(metadata::show).fallback(wrong))
+        .route("/jwks", get(keys::show).fallback(wrong))
+        .layer(cache("public, max-age=300"));
+    let private = Router::new()
+        .route("/register", post(register::create).fallback(wrong))
+        .route("/token", post(token::issue).fallback(wrong))
+        .route("/revoke", post(revoke::revoke).fallback(wrong))
+        // Errors too (checklist #38).
+        .layer(cache("no-store"));
+    published.merge(private).layer(middleware::from_fn(log)).layer(any_origin())
+}
+
+fn cache(policy: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
+    SetResponseHeaderLayer::overriding(CACHE_CONTROL, HeaderValue::from_static(policy))
+}
+
+fn any_origin() -> CorsLayer {
+    CorsLayer::new()
+        .allow_origin(Any)
+        .allow_methods([Method::GET, Method::POST])
+        // By name: a wildcard does not cover Authorization.
+        .allow_headers([
+            AUTHORIZATION,
+            CONTENT_TYPE,
+            HeaderName::from_static("mcp-protocol-version"),
+            HeaderName::from_static("mcp-session-id"),
+        ])
+        .expose_headers([WWW_AUTHENTICATE])
+}
+
+async fn wrong() -> EndpointError {
+    EndpointError::MethodNotAllowed
+}
+
+/// Logs each request once, with what came of it. No parameter of the request is
+/// logged: half of them are secrets.
+async fn log(request: Request, next: Next) -> Response {
+    let path = request.uri().path().to_owned();
+    let method = request.method().clone();
+    let response = next.run(request).await;
+    let status = response.status().as_u16();
+    let outcome = response.extensions().get::<Outcome>();
+    let (level, text) =
+        outcome.map_or((Level::DEBUG, "answered"), |outcome| (outcome.level, &*outcome.text));
+    match level {
+        Level::ERROR => tracing::error!(%method, path, status, outcome = text, "OAuth request"),
+        Level::WARN => tracing::warn!(%method, path, status, outcome = text, "OAuth request"),
+        Level::INFO => tracing::info!(%method, path, status, outcome = text, "OAuth request"),
+        _ => tracing::debug!(%method, path, status, outcome = text, "OAuth request"),
+    }
+    response
+}

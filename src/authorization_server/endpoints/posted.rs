@@ -1,0 +1,27 @@
+//! Forms that browsers post to the pages.
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request};
+
+use crate::authorization_server::AuthorizationServer;
+use crate::authorization_server::body;
+use crate::authorization_server::form::is_form;
+use crate::authorization_server::page_error::PageError;
+
+/// The bytes of a posted form, before they are decoded.
+pub(super) struct PostedForm(pub(super) Bytes);
+
+impl FromRequest<AuthorizationServer> for PostedForm {
+    type Rejection = PageError;
+
+    async fn from_request(
+        request: Request,
+        _server: &AuthorizationServer,
+    ) -> Result<Self, PageError> {
+        if !is_form(request.headers()) {
+            return Err(PageError::NotAForm);
+        }
+        // A connection that broke gets no answer anyway.
+        body::read(request).await.map(Self).map_err(|_| PageError::TooLarge)
+    }
+}

@@ -1,0 +1,23 @@
+//! `POST /revoke` (RFC 7009).
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{Extension, IntoResponse};
+
+use crate::authorization_server::AuthorizationServer;
+use crate::authorization_server::error::{EndpointError, Outcome};
+use crate::authorization_server::form::Form;
+
+pub(super) async fn revoke(
+    State(server): State<AuthorizationServer>,
+    headers: HeaderMap,
+    form: Form,
+) -> Result<impl IntoResponse, EndpointError> {
+    let client = server.authenticate(&headers, &form).await?;
+    let text = match server.revoke(&client, &form).await? {
+        Some(grant) => format!("client {} revoked grant {grant}", client.id()),
+        // RFC 7009 section 2.2: what the client wanted is the case.
+        None => format!("client {} revoked nothing", client.id()),
+    };
+    Ok((StatusCode::OK, Extension(Outcome::fine(text))))
+}

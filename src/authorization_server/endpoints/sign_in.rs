@@ -1,0 +1,117 @@
+//! `/login`: who are you?
+
+use axum::extract::{RawQuery, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Redirect, Response};
+
+use crate::authorization_server::AuthorizationServer;
+use crate::authorization_server::endpoints::posted::PostedForm;
+use crate::authorization_server::page_error::PageError;
+use crate::authorization_server::pages::{Asker, SignInPage, UserField, WelcomePage, page};
+use crate::authorization_server::parameters::Parameters;
+use crate::authorization_server::password::Password;
+use crate::authorization_server::pending::{PendingName, Shown};
+use crate::authorization_server::session::{OwnPage, Visitor};
+use crate::authorization_server::setup::OWNER;
+use crate::authorization_server::sign_in::SignInError;
+
+/// Shows the form, or who is signed in if there is nothing to sign in for.
+pub(super) async fn show(
+    State(server): State<AuthorizationServer>,
+    visitor: Visitor,
+    RawQuery(query): RawQuery,
+) -> Result<Response, PageError> {
+    let request = PendingName::in_query(query.as_deref());
+    let response = match (visitor.user(), &request) {
+        (Some(user), None) => {
+            let form_token = visitor.cookie().form_token();
+            let resource = &server.settings().resource;
+            page(StatusCode::OK, &WelcomePage { resource, user, form_token })
+        }
+        _ => form(&server, &visitor, request.as_ref(), Attempt::First).await?,
+    };
+    Ok(visitor.with_cookie(&server.settings().issuer, response))
+}
+
+/// Signs in, and goes on to what waits for the owner.
+pub(super) async fn answer(
+    State(server): State<AuthorizationServer>,
+    _own: OwnPage,
+    visitor: Visitor,
+    RawQuery(query): RawQuery,
+    PostedForm(body): PostedForm,
+) -> Result<Response, PageError> {
+    let fields = Parameters::parse(&body)?;
+    visitor.check_form_token(fields.single("form")?)?;
+    let request = PendingName::in_query(query.as_deref());
+    let user = fields.single("user")?.unwrap_or(OWNER);
+    let password = Password::typed(fields.single("password")?.unwrap_or_default());
+    let failure = match server.sign_in(user, password).await {
+        Ok(signed_in) => {
+            let cookie = server.start_session(&visitor, signed_in).await?;
+            let next = request.map_or("/login".to_owned(), |request| request.at("/consent"));
+            let set_cookie = cookie.set_cookie(&server.settings().issuer);
+            return Ok(([set_cookie], Redirect::to(&next)).into_response());
+        }
+        Err(SignInError::Busy) => return Err(PageError::Busy),
+        Err(SignInError::Store(error)) => return Err(error.into()),
+        Err(SignInError::Wrong) => Attempt::Wrong { user },
+        Err(SignInError::Wait(wait)) => Attempt::TooMany { user, seconds: wait.as_secs() },
+    };
+    form(&server, &visitor, request.as_ref(), failure).await
+}
+
+/// How the sign-in went so far.
+enum Attempt<'a> {
+    First,
+    Wrong { user: &'a str },
+    TooMany { user: &'a str, seconds: u64 },
+}
+
+async fn form(
+    server: &AuthorizationServer,
+    visitor: &Visitor,
+    request: Option<&PendingName>,
+    attempt: Attempt<'_>,
+) -> Result<Response, PageError> {
+    if server.store().read(|store| Ok(store.user_count())).await? == 0 {
+        return Err(PageError::NoOwner);
+    }
+    let (typed, problem) = match &attempt {
+        Attempt::First => ("", None),
+        Attempt::Wrong { user } => {
+            (*user, Some("That was not right. Please try again.".to_owned()))
+        }
+        Attempt::TooMany { user, seconds } => {
+            let problem = format!("Too many tries. Please wait {seconds} s and try again.");
+            (*user, Some(problem))
+        }
+    };
+    let user_field = match &*server.settings().users {
+        [only] => UserField::Preset(only.clone()),
+        _ => UserField::Asked(typed.to_owned()),
+    };
+    let waiting = request.and_then(|name| {
+        let shown = server.browsing().pending.show(name, visitor.cookie().key())?;
+        match shown {
+            Shown::Request(request) => Some(Asker::of(&request)),
+            Shown::Refusal => None,
+        }
+    });
+    let template = SignInPage {
+        issuer: &server.settings().issuer,
+        action: request.map_or("/login".to_owned(), |request| request.at("/login")),
+        form_token: visitor.cookie().form_token(),
+        user_field,
+        asker: waiting,
+        problem,
+    };
+    Ok(match attempt {
+        Attempt::First => page(StatusCode::OK, &template),
+        Attempt::Wrong { .. } => page(StatusCode::FORBIDDEN, &template),
+        Attempt::TooMany { seconds, .. } => {
+            let page = page(StatusCode::TOO_MANY_REQUESTS, &template);
+            ([(header::RETRY_AFTER, seconds)], page).into_response()
+        }
+    })
+}

@@ -1,0 +1,8 @@
+//! The endpoints that clients call, by request and answer.
+
+mod bad_input;
+mod codes;
+mod manners;
+mod refresh;
+mod registration;
+mod revocation;

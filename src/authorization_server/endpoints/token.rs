@@ -1,0 +1,28 @@
+//! `POST /token` (OAuth 2.1 section 3.2).
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::{Extension, IntoResponse};
+
+use crate::authorization_server::AuthorizationServer;
+use crate::authorization_server::error::{EndpointError, Outcome};
+use crate::authorization_server::form::Form;
+
+pub(super) async fn issue(
+    State(server): State<AuthorizationServer>,
+    headers: HeaderMap,
+    form: Form,
+) -> Result<impl IntoResponse, EndpointError> {
+    let grant_type = form.required("grant_type")?;
+    if !["authorization_code", "refresh_token"].contains(&grant_type) {
+        return Err(EndpointError::GrantType);
+    }
+    let client = server.authenticate(&headers, &form).await?;
+    let issued = match grant_type {
+        "refresh_token" => server.refresh(&client, &form).await?,
+        _ => server.exchange_code(&client, &form).await?,
+    };
+    let text = format!("{grant_type} of client {}: tokens of grant {}", client.id(), issued.grant);
+    Ok((Extension(Outcome::fine(text)), Json(issued.answer)))
+}

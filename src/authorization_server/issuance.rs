@@ -1,0 +1,169 @@
+//! Code → tokens, refresh token → tokens, token → end of the grant.
+
+use super::AuthorizationServer;
+use super::client_authentication::AuthenticatedClient;
+use super::code::{self, CodeDigest, Redemption};
+use super::error::EndpointError;
+use super::form::Form;
+use super::grant::{EndReason, Grant, GrantId, Presented, Verdict};
+use super::refresh_token::RefreshToken;
+use super::store::codes::GrantDraft;
+use super::token::TokenAnswer;
+use crate::clock::UnixTime;
+use crate::contract::scope::ScopeSet;
+
+/// Tokens, and the grant that they hang from, for the log.
+pub(crate) struct Issued {
+    pub(crate) answer: TokenAnswer,
+    pub(crate) grant: GrantId,
+}
+
+impl AuthorizationServer {
+    /// Exchanges a code (OAuth 2.1 section 4.1.3).
+    ///
+    /// # Errors
+    ///
+    /// [`EndpointError`].
+    pub(crate) async fn exchange_code(
+        &self,
+        client: &AuthenticatedClient,
+        form: &Form,
+    ) -> Result<Issued, EndpointError> {
+        let redemption = Redemption {
+            code: CodeDigest::of(form.required("code")?),
+            client: client.id().clone(),
+            verifier: form.required("code_verifier")?.to_owned(),
+            redirect_uri: form.value("redirect_uri").map(str::to_owned),
+        };
+        // Before the code is spent, so that the client can try again (RFC 8707
+        // section 2.2, checklist #62).
+        self.check_resource(form)?;
+        let digest = redemption.code;
+        if self.store().read(move |store| store.code(digest)).await?.is_none() {
+            // Junk is not worth a sync of the disk.
+            return Err(code::Refusal::Unknown.into());
+        }
+        let now = self.clock().now();
+        let id = GrantId::from_bytes(self.entropy().bytes());
+        let token = RefreshToken::first(id, self.entropy().bytes());
+        let draft = GrantDraft { id, first: self.refresh_token_keys().digest(&token), now };
+        let grant =
+            self.store().change(move |store| store.redeem_code(&redemption, draft)).await??;
+        let refresh_token = self.refresh_token_keys().write(&token);
+        let answer = self.answer(&grant, grant.terms.scopes, refresh_token, now)?;
+        Ok(Issued { answer, grant: id })
+    }
+
+    /// Exchanges a refresh token (OAuth 2.1 section 4.3). The grant keeps its scopes
+    /// however narrow a refresh was (checklist #69).
+    ///
+    /// # Errors
+    ///
+    /// [`EndpointError`].
+    pub(crate) async fn refresh(
+        &self,
+        client: &AuthenticatedClient,
+        form: &Form,
+    ) -> Result<Issued, EndpointError> {
+        let token = self.refresh_token_keys().read(form.required("refresh_token")?)?;
+        self.check_resource(form)?;
+        let requested = form.value("scope").map_or(ScopeSet::NONE, ScopeSet::parse_known);
+        let id = token.grant();
+        let now = self.clock().now();
+        let presented = self.refresh_token_keys().present(&token);
+        let server = self.clone();
+        let client = client.clone();
+        // Also for a child that is handed out again: the rotation that made it may
+        // not be on the disk yet.
+        let outcome = self
+            .store()
+            .change(move |store| {
+                store.change_grant(id, |grant| server.judge(grant, &client, &presented, now))
+            })
+            .await?;
+        let grant = outcome.unwrap_or(Err(EndpointError::NoSuchGrant))?;
+        let child = self.refresh_token_keys().child(&token);
+        let refresh_token = self.refresh_token_keys().write(&child);
+        let answer = self.answer(&grant, requested, refresh_token, now)?;
+        Ok(Issued { answer, grant: id })
+    }
+
+    /// Ends the grant of a token that its client gives back (RFC 7009). Answers
+    /// which, if any: an unknown or foreign token is no error.
+    ///
+    /// An access token ends its grant too. RFC 7009 section 2.1 leaves that open; it
+    /// is what a person means who revokes access, and there is one way to be dead.
+    ///
+    /// # Errors
+    ///
+    /// [`EndpointError`].
+    pub(crate) async fn revoke(
+        &self,
+        client: &AuthenticatedClient,
+        form: &Form,
+    ) -> Result<Option<GrantId>, EndpointError> {
+        let now = self.clock().now();
+        // The hint is not needed: the two kinds cannot be confused.
+        let Some(id) = self.grant_of_token(form.required("token")?, now) else {
+            return Ok(None);
+        };
+        let client = client.id().clone();
+        let revoked = self
+            .store()
+            .change(move |store| {
+                store.change_grant(id, |grant| {
+                    let is_its_own = grant.terms.client == client;
+                    if is_its_own {
+                        grant.end(now, EndReason::RevokedByClient);
+                    }
+                    is_its_own
+                })
+            })
+            .await?;
+        Ok(revoked.unwrap_or(false).then_some(id))
+    }
+
+    fn grant_of_token(&self, token: &str, now: UnixTime) -> Option<GrantId> {
+        if let Ok(token) = self.refresh_token_keys().read(token) {
+            return Some(token.grant());
+        }
+        let claims = self.signing_keys().read(token)?;
+        let is_alive = now < UnixTime::from_seconds(claims.exp);
+        is_alive.then(|| claims.gid.parse().ok()).flatten()
+    }
+
+    /// Judges a refresh token and takes the consequences for its grant.
+    fn judge(
+        &self,
+        grant: &mut Grant,
+        client: &AuthenticatedClient,
+        presented: &Presented,
+        now: UnixTime,
+    ) -> Result<Grant, EndpointError> {
+        let is_foreign = grant.terms.client != *client.id();
+        // The address of the server may have been changed since.
+        if is_foreign || grant.terms.resource != self.settings().resource.as_str() {
+            return Err(EndpointError::NoSuchGrant);
+        }
+        match grant.judge(presented, now, self.settings().refresh_policy()) {
+            Verdict::Rotate(line) => grant.line = line,
+            Verdict::Redeliver => {}
+            Verdict::Refuse(refusal) => return Err(refusal.into()),
+            Verdict::Reuse => {
+                grant.end(now, EndReason::RefreshTokenReused);
+                return Err(EndpointError::RefreshTokenReused);
+            }
+        }
+        Ok(grant.clone())
+    }
+
+    /// Absent means ours, and there is only one (design section 4, rule 4).
+    fn check_resource(&self, form: &Form) -> Result<(), EndpointError> {
+        let resource = &self.settings().resource;
+        if form.values("resource").all(|indicator| resource.is_meant_by(indicator)) {
+            Ok(())
+        } else {
+            Err(EndpointError::Resource)
+        }
+    }
+}

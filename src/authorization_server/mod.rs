@@ -1,0 +1,193 @@
+//! The authorization server: knows users, clients, grants and keys, and nothing
+//! of pages.
+
+pub mod authorization;
+mod body;
+mod browsing;
+pub mod client;
+mod client_authentication;
+mod code;
+mod data_directory;
+mod endpoints;
+mod error;
+mod form;
+pub mod grant;
+mod issuance;
+mod liveness;
+mod page_error;
+mod pages;
+mod parameters;
+pub mod password;
+mod pending;
+pub mod pkce;
+pub mod redirect_uri;
+mod refresh_token;
+mod registration;
+mod request;
+mod secrets;
+mod session;
+mod settings;
+mod setup;
+mod sign_in;
+mod signing_key;
+mod store;
+#[cfg(test)]
+mod testing;
+mod token;
+
+use std::sync::Arc;
+
+use axum::Router;
+
+use self::authorization::ApprovedAuthorization;
+use self::browsing::Browsing;
+use self::client::{ClientId, RegisteredClient};
+use self::code::{CodeDigest, IssuedCode};
+use self::data_directory::DataDirectory;
+use self::refresh_token::RefreshTokenKeys;
+use self::secrets::MasterSecret;
+pub use self::settings::{Lifetimes, Settings};
+pub use self::setup::{OWNER, SetupError, SetupLink};
+use self::signing_key::SigningKeys;
+use self::store::Store;
+pub use self::store::{OpenError, StoreError};
+use crate::clock::Clock;
+use crate::contract::key_set::PublicKeySet;
+use crate::contract::liveness::GrantLiveness;
+use crate::entropy::Entropy;
+
+/// A handle to the authorization server. Cheap to clone.
+#[derive(Clone)]
+pub struct AuthorizationServer(Arc<Inner>);
+
+struct Inner {
+    settings: Settings,
+    clock: Clock,
+    entropy: Entropy,
+    signing_keys: SigningKeys,
+    refresh_token_keys: RefreshTokenKeys,
+    store: Store,
+    browsing: Browsing,
+}
+
+impl AuthorizationServer {
+    /// Opens the server's data directory, and makes it and the keys if they are not
+    /// there. Blocks for some milliseconds: call it before serving.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`], whose text says what to do.
+    pub fn open(settings: Settings, clock: Clock, entropy: Entropy) -> Result<Self, OpenError> {
+        if !settings.issuer.is_bare_origin() {
+            return Err(OpenError::IssuerNotAnOrigin(settings.issuer.to_string()));
+        }
+        let home = DataDirectory::claim(&settings.data_dir)?;
+        let master = MasterSecret::load(&home, &entropy)?;
+        let signing_keys = SigningKeys::load(&home, &master, &entropy, clock.now())?;
+        let refresh_token_keys = RefreshTokenKeys::derive(&master);
+        let store = Store::open(home)?;
+        let browsing = Browsing::new(&settings, &clock, &entropy);
+        let inner =
+            Inner { settings, clock, entropy, signing_keys, refresh_token_keys, store, browsing };
+        Ok(Self(Arc::new(inner)))
+    }
+
+    /// Everything that the server answers, pages and endpoints.
+    pub fn router(&self) -> Router {
+        endpoints::pages().merge(endpoints::machine::routes()).with_state(self.clone())
+    }
+
+    /// The public halves of the signing keys, for the resource server.
+    #[must_use]
+    pub fn public_key_set(&self) -> PublicKeySet {
+        self.signing_keys().public_key_set()
+    }
+
+    /// Tells the resource server which grants are alive.
+    #[must_use]
+    pub fn liveness(&self) -> Arc<dyn GrantLiveness> {
+        Arc::new(self.clone())
+    }
+
+    /// Forgets what has expired. To be called every hour or so.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub async fn sweep(&self) -> Result<(), StoreError> {
+        let now = self.clock().now();
+        let policy = self.settings().refresh_policy();
+        let memory = self.settings().lifetimes.inactive_client;
+        self.store()
+            .change(move |store| {
+                store.forget_codes(now)?;
+                store.forget_grants(policy, now, memory)
+            })
+            .await
+    }
+
+    /// Turns the user's approval into a code, which the caller hands to the client
+    /// and to nobody else.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub(crate) async fn issue_code(
+        &self,
+        approved: ApprovedAuthorization,
+    ) -> Result<String, StoreError> {
+        let code = self.entropy().secret();
+        let digest = CodeDigest::of(&code);
+        let now = self.clock().now();
+        let settings = self.settings();
+        let expires_at = now + settings.lifetimes.code;
+        let issued = IssuedCode::new(&approved, settings.resource.as_str(), expires_at);
+        self.store()
+            .change(move |store| {
+                store.note_approval(&issued.terms.client, now)?;
+                store.keep_code(digest, &issued)
+            })
+            .await?;
+        Ok(code)
+    }
+
+    /// The registered client of that name.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub(crate) async fn client(
+        &self,
+        id: ClientId,
+    ) -> Result<Option<RegisteredClient>, StoreError> {
+        self.store().read(move |store| store.client(&id)).await
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.0.settings
+    }
+
+    pub(crate) fn clock(&self) -> &Clock {
+        &self.0.clock
+    }
+
+    pub(crate) fn entropy(&self) -> &Entropy {
+        &self.0.entropy
+    }
+
+    pub(crate) fn signing_keys(&self) -> &SigningKeys {
+        &self.0.signing_keys
+    }
+
+    pub(crate) fn refresh_token_keys(&self) -> &RefreshTokenKeys {
+        &self.0.refresh_token_keys
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    fn browsing(&self) -> &Browsing {
+        &self.0.browsing
+    }
+}

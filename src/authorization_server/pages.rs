@@ -1,0 +1,201 @@
+//! What the pages show: one typed context a template.
+
+use askama::Template;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+
+use crate::authorization_server::authorization::{AuthorizationRequest, GrantSpan, PeopleSpan};
+use crate::authorization_server::redirect_uri::RedirectTarget;
+use crate::contract::issuer::Issuer;
+use crate::contract::resource::ResourceUri;
+use crate::contract::scope::{Scope, ScopeSet};
+
+/// Headers of every answer to a browser (checklist #148). There is no script on any
+/// page, so none may run.
+pub(super) const HEADERS: [(HeaderName, HeaderValue); 6] = [
+    (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    // Not `no-referrer`: that would make browsers hide the origin of our own forms.
+    (header::REFERRER_POLICY, HeaderValue::from_static("same-origin")),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        HeaderValue::from_static("same-origin"),
+    ),
+    (
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static(
+            "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; \
+             frame-ancestors 'none'; form-action 'self'",
+        ),
+    ),
+];
+
+/// The policy of the consent page. Its form is answered by a redirect to the client,
+/// and `form-action` would make browsers cancel that, and the client's own next
+/// redirect too (oauth-clients B28).
+pub(super) const CONSENT_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; \
+     frame-ancestors 'none'",
+);
+
+/// Who asks and where the answer goes.
+pub(super) struct Asker {
+    pub(super) id: String,
+    pub(super) name: Option<String>,
+    pub(super) place: RedirectTarget,
+}
+
+/// Asks for the password.
+#[derive(Template)]
+#[template(path = "sign_in.html")]
+pub(super) struct SignInPage<'a> {
+    pub(super) issuer: &'a Issuer,
+    pub(super) action: String,
+    pub(super) form_token: String,
+    pub(super) user_field: UserField,
+    pub(super) asker: Option<Asker>,
+    pub(super) problem: Option<String>,
+}
+
+/// Whether the sign-in page has to ask who it is.
+pub(super) enum UserField {
+    /// There is one user only.
+    Preset(String),
+    /// There are several; this was typed before.
+    Asked(String),
+}
+
+/// Lets the first visitor choose the owner's password.
+#[derive(Template)]
+#[template(path = "setup.html")]
+pub(super) struct SetupPage<'a> {
+    pub(super) issuer: &'a Issuer,
+    pub(super) token: &'a str,
+    pub(super) user: &'a str,
+    pub(super) shortest: usize,
+    pub(super) problem: Option<String>,
+}
+
+/// Tells who is signed in, and what to do next.
+#[derive(Template)]
+#[template(path = "welcome.html")]
+pub(super) struct WelcomePage<'a> {
+    pub(super) resource: &'a ResourceUri,
+    pub(super) user: &'a str,
+    pub(super) form_token: String,
+}
+
+/// Asks the owner.
+#[derive(Template)]
+#[template(path = "consent.html")]
+pub(super) struct ConsentPage<'a> {
+    pub(super) asker: Asker,
+    pub(super) offers: Vec<Offer>,
+    pub(super) resource: &'a ResourceUri,
+    pub(super) user: &'a str,
+    pub(super) action: String,
+    pub(super) form_token: String,
+    pub(super) sign_out_action: String,
+    pub(super) sign_out_token: String,
+}
+
+/// Brings the answer to an app that has claimed a scheme. Browsers do not follow a
+/// redirect there without a click, so this page goes by itself and has a button.
+#[derive(Template)]
+#[template(path = "handover.html")]
+pub(super) struct HandoverPage {
+    pub(super) scheme: String,
+    pub(super) location: String,
+}
+
+/// Asks before signing out, for who has only followed a link.
+#[derive(Template)]
+#[template(path = "sign_out.html")]
+pub(super) struct SignOutPage {
+    pub(super) action: String,
+    pub(super) form_token: String,
+}
+
+/// Says what went wrong and what to do.
+#[derive(Template)]
+#[template(path = "message.html")]
+pub(super) struct MessagePage {
+    pub(super) title: &'static str,
+    pub(super) advice: &'static str,
+    pub(super) detail: Option<String>,
+}
+
+/// One tick box of the consent page.
+pub(super) struct Offer {
+    pub(super) scope: Scope,
+    tick: Tick,
+}
+
+/// Whether a box is ticked before the owner has touched it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tick {
+    Beforehand,
+    ByTheOwner,
+}
+
+impl Asker {
+    pub(super) fn of(request: &AuthorizationRequest) -> Self {
+        Self {
+            id: request.client.id.to_string(),
+            name: request.client.name.clone(),
+            place: request.redirect_uri.target(),
+        }
+    }
+}
+
+impl Offer {
+    /// The boxes for what was asked. `last_time` is what the owner ticked then; at the
+    /// first time it is reading ordinary notes. Notes about people are a decision of
+    /// their own each time (design section 5).
+    pub(super) fn all(requested: ScopeSet, last_time: Option<ScopeSet>) -> Vec<Self> {
+        let usual = last_time.unwrap_or_else(|| ScopeSet::from_iter([Scope::Read]));
+        let ticked = usual.without(Scope::People);
+        let tick = |scope| if ticked.contains(scope) { Tick::Beforehand } else { Tick::ByTheOwner };
+        requested.iter().map(|scope| Self { scope, tick: tick(scope) }).collect()
+    }
+
+    fn is_ticked(&self) -> bool {
+        self.tick == Tick::Beforehand
+    }
+
+    const fn is_time_boxed(&self) -> bool {
+        matches!(self.scope, Scope::People)
+    }
+
+    const fn title(&self) -> &'static str {
+        match self.scope {
+            Scope::Read => "Read ordinary notes",
+            Scope::Confidential => "Read confidential notes",
+            Scope::People => "Read notes about people",
+            Scope::Write => "Add notes to the inbox",
+        }
+    }
+
+    const fn explanation(&self) -> &'static str {
+        match self.scope {
+            Scope::Read => "Search and read all notes that are not encrypted.",
+            Scope::Confidential => "Search and read encrypted notes, except those about people.",
+            Scope::People => {
+                "Search and read encrypted notes about people. You are asked each time."
+            }
+            Scope::Write => "Write new notes into the inbox, and add to notes there. Nothing else.",
+        }
+    }
+}
+
+/// Renders a page.
+pub(super) fn page(status: StatusCode, template: &impl Template) -> Response {
+    match template.render() {
+        Ok(html) => (status, Html(html)).into_response(),
+        Err(error) => {
+            tracing::error!(%error, "a page could not be rendered");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}

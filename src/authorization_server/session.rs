@@ -1,0 +1,276 @@
+//! Browser sessions: cookies, who has signed in, and protection from forged forms.
+//!
+//! Every browser that starts an authorization gets a cookie, so that what it started
+//! is bound to it. Signing in and out replace the cookie (checklist #149); a session
+//! row exists only for who has signed in, under the digest of the cookie.
+
+use std::time::Duration;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Redirect, Response};
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+
+use crate::authorization_server::page_error::PageError;
+use crate::authorization_server::pending::{Owner, PendingName};
+use crate::authorization_server::sign_in::SignedIn;
+use crate::authorization_server::store::StoreError;
+use crate::authorization_server::store::sessions::StoredSession;
+use crate::authorization_server::{AuthorizationServer, Lifetimes};
+use crate::clock::UnixTime;
+use crate::contract::issuer::Issuer;
+use crate::entropy::Entropy;
+
+/// Resting is measured to the minute, which saves a write for nearly every request.
+const SEEN_STEP: Duration = Duration::from_secs(60);
+
+/// The name of a session in our memory: SHA-256 of its cookie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SessionKey([u8; 32]);
+
+/// The secret that a browser shows us.
+#[derive(Clone)]
+pub(super) struct BrowserCookie(String);
+
+/// Whoever sends a request: always known by a cookie, sometimes by name.
+pub(super) struct Visitor {
+    cookie: BrowserCookie,
+    is_new: bool,
+    session: Option<StoredSession>,
+}
+
+/// A user who has typed the password in this browser within the last ten minutes.
+///
+/// Naming it in a handler's arguments is what demands that; everybody else is sent to
+/// sign in, and comes back.
+pub(super) struct FreshOwner {
+    name: String,
+    cookie: BrowserCookie,
+}
+
+impl SessionKey {
+    pub(crate) const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl BrowserCookie {
+    pub(super) fn new(entropy: &Entropy) -> Self {
+        Self(entropy.secret())
+    }
+
+    /// Where the session is.
+    pub(super) fn key(&self) -> SessionKey {
+        SessionKey(Sha256::digest(&self.0).into())
+    }
+
+    /// What proves that a form was rendered for this browser. Whoever can compute it
+    /// has the cookie already.
+    pub(super) fn form_token(&self) -> String {
+        let digest = Sha256::new_with_prefix("form token\0").chain_update(&self.0).finalize();
+        BASE64_URL_SAFE_NO_PAD.encode(digest)
+    }
+
+    /// The header that sets the cookie. It goes with the browser's session; ours ends
+    /// earlier.
+    pub(super) fn set_cookie(&self, issuer: &Issuer) -> (header::HeaderName, String) {
+        let name = cookie_name(issuer);
+        let secure = if is_https(issuer) { "; Secure" } else { "" };
+        let value = format!("{name}={}; Path=/; HttpOnly; SameSite=Lax{secure}", self.0);
+        (header::SET_COOKIE, value)
+    }
+
+    fn from_headers(headers: &HeaderMap, issuer: &Issuer) -> Option<Self> {
+        let name = cookie_name(issuer);
+        let secret = headers
+            .get_all(header::COOKIE)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(';'))
+            .filter_map(|pair| pair.trim().split_once('='))
+            .find_map(|(found, value)| (found == name).then_some(value))?;
+        // Only what we could have made ourselves.
+        let is_base64url = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        (secret.len() == 43 && secret.bytes().all(is_base64url)).then(|| Self(secret.to_owned()))
+    }
+}
+
+impl Visitor {
+    pub(super) const fn cookie(&self) -> &BrowserCookie {
+        &self.cookie
+    }
+
+    /// The user who has signed in here.
+    pub(super) fn user(&self) -> Option<&str> {
+        self.session.as_ref().map(|session| &*session.user)
+    }
+
+    /// Whether anybody has signed in here.
+    pub(super) const fn owner(&self) -> Owner {
+        if self.session.is_some() { Owner::SignedIn } else { Owner::Unknown }
+    }
+
+    /// Makes sure that the browser has the cookie by which we will know it again.
+    pub(super) fn with_cookie(&self, issuer: &Issuer, response: impl IntoResponse) -> Response {
+        if self.is_new {
+            ([self.cookie.set_cookie(issuer)], response).into_response()
+        } else {
+            response.into_response()
+        }
+    }
+
+    /// Checks the token of a form that was rendered for this browser.
+    ///
+    /// # Errors
+    ///
+    /// [`PageError::ForeignForm`].
+    pub(super) fn check_form_token(&self, presented: Option<&str>) -> Result<(), PageError> {
+        let expected = self.cookie.form_token();
+        let fits =
+            presented.is_some_and(|token| token.as_bytes().ct_eq(expected.as_bytes()).into());
+        if fits { Ok(()) } else { Err(PageError::ForeignForm) }
+    }
+
+    /// The user, if the password was typed recently enough for consent.
+    fn fresh_owner(self, server: &AuthorizationServer) -> Option<FreshOwner> {
+        let (now, longest) = (server.clock().now(), server.settings().lifetimes.fresh_login);
+        let session = self.session.filter(|session| now.since(session.signed_in_at) <= longest)?;
+        Some(FreshOwner { name: session.user, cookie: self.cookie })
+    }
+}
+
+impl FreshOwner {
+    /// The name of the user.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) const fn cookie(&self) -> &BrowserCookie {
+        &self.cookie
+    }
+}
+
+impl AuthorizationServer {
+    /// Starts a session for a user who has just signed in. The browser gets a new
+    /// cookie, so that one planted there before is worth nothing; what it had started
+    /// goes with it.
+    pub(super) async fn start_session(
+        &self,
+        visitor: &Visitor,
+        user: SignedIn,
+    ) -> Result<BrowserCookie, StoreError> {
+        let cookie = BrowserCookie::new(self.entropy());
+        let (old, new) = (visitor.cookie.key(), cookie.key());
+        let (now, lifetimes) = (self.clock().now(), self.settings().lifetimes);
+        let session = StoredSession { user: user.into_name(), signed_in_at: now, seen_at: now };
+        let change = self.store().change(move |store| {
+            store.sweep_sessions(|session| is_over(session, &lifetimes, now))?;
+            store.remove_session(old)?;
+            store.put_session(new, &session)
+        });
+        change.await?;
+        self.browsing().pending.follow(old, new, Owner::SignedIn);
+        Ok(cookie)
+    }
+
+    /// Ends the session here and not only in the browser. What waits for an answer
+    /// goes on waiting, for somebody else to sign in.
+    pub(super) async fn end_session(&self, visitor: &Visitor) -> Result<BrowserCookie, StoreError> {
+        let cookie = BrowserCookie::new(self.entropy());
+        let old = visitor.cookie.key();
+        self.store().change(move |store| store.remove_session(old)).await?;
+        self.browsing().pending.follow(old, cookie.key(), Owner::Unknown);
+        Ok(cookie)
+    }
+
+    async fn visitor(&self, headers: &HeaderMap) -> Result<Visitor, StoreError> {
+        let Some(cookie) = BrowserCookie::from_headers(headers, &self.settings().issuer) else {
+            let cookie = BrowserCookie::new(self.entropy());
+            return Ok(Visitor { cookie, is_new: true, session: None });
+        };
+        let (key, now, lifetimes) = (cookie.key(), self.clock().now(), self.settings().lifetimes);
+        let session = self.store().read(move |store| store.session(key)).await?;
+        let session = session.filter(|session| !is_over(session, &lifetimes, now));
+        if session.as_ref().is_some_and(|session| now.since(session.seen_at) >= SEEN_STEP) {
+            self.store().change(move |store| store.touch_session(key, now)).await?;
+        }
+        Ok(Visitor { session, cookie, is_new: false })
+    }
+}
+
+impl FromRequestParts<AuthorizationServer> for Visitor {
+    type Rejection = PageError;
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        server: &AuthorizationServer,
+    ) -> Result<Self, PageError> {
+        Ok(server.visitor(&parts.headers).await?)
+    }
+}
+
+impl FromRequestParts<AuthorizationServer> for FreshOwner {
+    type Rejection = Response;
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        server: &AuthorizationServer,
+    ) -> Result<Self, Response> {
+        let visitor = server.visitor(&parts.headers).await;
+        let visitor = visitor.map_err(|error| PageError::from(error).into_response())?;
+        visitor.fresh_owner(server).ok_or_else(|| {
+            let way_back = PendingName::in_query(parts.uri.query());
+            let sign_in = way_back.map_or("/login".to_owned(), |name| name.at("/login"));
+            Redirect::to(&sign_in).into_response()
+        })
+    }
+}
+
+/// Proof that a request does not come from a page of somebody else.
+///
+/// Named in the arguments of every handler that changes something, before the body.
+pub(super) struct OwnPage;
+
+impl FromRequestParts<AuthorizationServer> for OwnPage {
+    type Rejection = PageError;
+
+    async fn from_request_parts(
+        parts: &mut Parts,
+        server: &AuthorizationServer,
+    ) -> Result<Self, PageError> {
+        let text = |value: Option<&HeaderValue>| {
+            value.map(|value| value.to_str().unwrap_or("unreadable").to_owned())
+        };
+        let origin = text(parts.headers.get(header::ORIGIN));
+        let site = text(parts.headers.get("sec-fetch-site"));
+        let is_ours = match (origin.as_deref(), site.as_deref()) {
+            (_, Some("cross-site" | "same-site")) => false,
+            // Some browsers and privacy settings hide the origin even from ourselves; then
+            // the browser's own word for it must be there (oauth-clients B29).
+            (Some("null"), site) => site == Some("same-origin"),
+            (Some(origin), _) => origin == server.settings().issuer.as_str(),
+            // Not a browser, or an old one: the form token decides.
+            (None, _) => true,
+        };
+        if is_ours { Ok(Self) } else { Err(PageError::ForeignForm) }
+    }
+}
+
+fn is_over(session: &StoredSession, lifetimes: &Lifetimes, now: UnixTime) -> bool {
+    now.since(session.signed_in_at) >= lifetimes.session
+        || now.since(session.seen_at) >= lifetimes.session_idle
+}
+
+fn is_https(issuer: &Issuer) -> bool {
+    issuer.as_str().starts_with("https://")
+}
+
+/// `__Host-` keeps other hosts of the domain from setting it; browsers accept that
+/// name over https only (RFC 6265bis section 4.1.3.2).
+fn cookie_name(issuer: &Issuer) -> &'static str {
+    if is_https(issuer) { "__Host-brain-session" } else { "brain-session" }
+}

@@ -1,0 +1,112 @@
+//! What an operator can choose about the authorization server.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::grant::RefreshPolicy;
+use super::password::HashingCost;
+use super::setup::OWNER;
+use super::store::clients::ClientPolicy;
+use crate::contract::issuer::Issuer;
+use crate::contract::resource::ResourceUri;
+
+/// What the authorization server has to be told.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Its name: a bare origin.
+    pub issuer: Issuer,
+    /// The one resource that tokens are made for.
+    pub resource: ResourceUri,
+    /// Where it keeps its database and its keys.
+    pub data_dir: PathBuf,
+    /// Who may sign in. Never empty; the first is the owner.
+    pub users: Vec<String>,
+    /// How long things last.
+    pub lifetimes: Lifetimes,
+    /// What hashing a password costs.
+    pub hashing_cost: HashingCost,
+    /// The most clients that may be registered at a time.
+    pub client_limit: usize,
+}
+
+/// How long things last (design section 9).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lifetimes {
+    /// An authorization code.
+    pub code: Duration,
+    /// An access token.
+    pub access_token: Duration,
+    /// A refresh token that is not used.
+    pub refresh_idle: Duration,
+    /// A grant, unless the user chooses otherwise on the consent page.
+    pub grant: Duration,
+    /// A refresh token that was just replaced.
+    pub grace: Duration,
+    /// A request that waits for the user's answer.
+    pub pending: Duration,
+    /// A browser session.
+    pub session: Duration,
+    /// A browser session that is not used.
+    pub session_idle: Duration,
+    /// How long after signing in a user may approve.
+    pub fresh_login: Duration,
+    /// `wiki:people`, in whatever grant.
+    pub people: Duration,
+    /// A registered client that no user has approved.
+    pub unused_client: Duration,
+    /// A registered client without grants, and what is remembered of grants that are
+    /// over: a client must outlive its tokens, or it could not be told that they are
+    /// dead.
+    pub inactive_client: Duration,
+}
+
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(60 * 60);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+impl Settings {
+    /// Settings with the defaults for everything that has one.
+    #[must_use]
+    pub fn new(issuer: Issuer, resource: ResourceUri, data_dir: PathBuf) -> Self {
+        Self {
+            issuer,
+            resource,
+            data_dir,
+            users: vec![OWNER.to_owned()],
+            lifetimes: Lifetimes::default(),
+            hashing_cost: HashingCost::STRONG,
+            client_limit: 1000,
+        }
+    }
+
+    pub(super) const fn refresh_policy(&self) -> RefreshPolicy {
+        RefreshPolicy { grace: self.lifetimes.grace, idle: self.lifetimes.refresh_idle }
+    }
+
+    pub(super) const fn client_policy(&self) -> ClientPolicy {
+        ClientPolicy {
+            unused: self.lifetimes.unused_client,
+            inactive: self.lifetimes.inactive_client,
+            limit: self.client_limit,
+        }
+    }
+}
+
+impl Default for Lifetimes {
+    fn default() -> Self {
+        Self {
+            code: MINUTE,
+            access_token: 10 * MINUTE,
+            refresh_idle: 30 * DAY,
+            grant: 180 * DAY,
+            grace: MINUTE,
+            pending: 10 * MINUTE,
+            session: 12 * HOUR,
+            session_idle: HOUR,
+            fresh_login: 10 * MINUTE,
+            people: HOUR,
+            unused_client: DAY,
+            inactive_client: 90 * DAY,
+        }
+    }
+}

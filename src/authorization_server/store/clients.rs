@@ -1,0 +1,132 @@
+//! Registered clients at rest.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Store, StoreError, decode, encode};
+use crate::authorization_server::client::{ClientId, RegisteredClient};
+use crate::clock::UnixTime;
+
+/// SHA-256 of the metadata of a public client: who registers the same again gets the
+/// same name (checklist #98).
+pub(crate) type MetadataDigest = [u8; 32];
+
+/// When registrations are removed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClientPolicy {
+    /// A client that no user has approved lives this long.
+    pub(crate) unused: Duration,
+    /// One that was approved, and has no grant that is remembered, lives this long.
+    pub(crate) inactive: Duration,
+    /// The most clients there may be.
+    pub(crate) limit: usize,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct StoredClient {
+    client: RegisteredClient,
+    digest: Option<MetadataDigest>,
+    last_used_at: UnixTime,
+    was_approved: bool,
+}
+
+impl Store {
+    /// The client of that name.
+    pub(crate) fn client(&self, id: &ClientId) -> Result<Option<RegisteredClient>, StoreError> {
+        Ok(self.stored_client(id)?.map(|stored| stored.client))
+    }
+
+    /// Keeps a client, or answers with the one that registered the same before.
+    /// Nothing is kept and `None` answered if there are too many, all in use.
+    pub(crate) fn register_client(
+        &self,
+        client: &RegisteredClient,
+        digest: Option<MetadataDigest>,
+        policy: ClientPolicy,
+    ) -> Result<Option<RegisteredClient>, StoreError> {
+        // Two equal registrations a second apart happen; they must not race.
+        let _order = self.begin();
+        let now = client.registered_at;
+        if let Some(digest) = digest
+            && let Some(id) = self.0.trees.client_digests.get(digest)?
+            && let Some(mut known) = self.stored_client_by_key(&id)?
+        {
+            known.last_used_at = now;
+            self.write_client(&known)?;
+            return Ok(Some(known.client));
+        }
+        if !self.make_room(now, policy)? {
+            return Ok(None);
+        }
+        let stored =
+            StoredClient { client: client.clone(), digest, last_used_at: now, was_approved: false };
+        self.write_client(&stored)?;
+        if let Some(digest) = digest {
+            // After the client: a digest without a client is only a missed match.
+            self.0.trees.client_digests.insert(digest, client.id.as_str())?;
+        }
+        Ok(Some(stored.client))
+    }
+
+    /// Notes that a user has approved the client.
+    pub(crate) fn note_approval(&self, id: &ClientId, now: UnixTime) -> Result<(), StoreError> {
+        let _order = self.begin();
+        if let Some(mut stored) = self.stored_client(id)? {
+            stored.last_used_at = now;
+            stored.was_approved = true;
+            self.write_client(&stored)?;
+        }
+        Ok(())
+    }
+
+    /// Removes clients that have outlived their purpose, and if there are still too
+    /// many the oldest that was never approved. Answers whether there is room.
+    fn make_room(&self, now: UnixTime, policy: ClientPolicy) -> Result<bool, StoreError> {
+        let mut kept = 0;
+        let mut oldest_unused: Option<StoredClient> = None;
+        for bytes in self.0.trees.clients.iter().values() {
+            let stored: StoredClient = decode(&bytes?)?;
+            let lifetime = if stored.was_approved { policy.inactive } else { policy.unused };
+            let is_stale = now.since(stored.last_used_at) >= lifetime;
+            if is_stale && !self.has_grants(&stored.client.id) {
+                self.remove_client(&stored)?;
+                continue;
+            }
+            kept += 1;
+            let is_older =
+                oldest_unused.as_ref().is_none_or(|other| stored.last_used_at < other.last_used_at);
+            if !stored.was_approved && is_older {
+                oldest_unused = Some(stored);
+            }
+        }
+        if kept < policy.limit {
+            return Ok(true);
+        }
+        match oldest_unused {
+            Some(victim) => self.remove_client(&victim).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    fn remove_client(&self, stored: &StoredClient) -> Result<(), StoreError> {
+        if let Some(digest) = stored.digest {
+            self.0.trees.client_digests.remove(digest)?;
+        }
+        self.0.trees.clients.remove(stored.client.id.as_str())?;
+        Ok(())
+    }
+
+    fn write_client(&self, stored: &StoredClient) -> Result<(), StoreError> {
+        self.0.trees.clients.insert(stored.client.id.as_str(), encode(stored)?)?;
+        Ok(())
+    }
+
+    fn stored_client(&self, id: &ClientId) -> Result<Option<StoredClient>, StoreError> {
+        self.stored_client_by_key(id.as_str().as_bytes())
+    }
+
+    fn stored_client_by_key(&self, key: &[u8]) -> Result<Option<StoredClient>, StoreError> {
+        self.0.trees.clients.get(key)?.map(|bytes| decode(&bytes)).transpose()
+    }
+}

@@ -1,0 +1,139 @@
+//! Grants at rest, and in memory for the question that every request asks.
+
+use std::collections::HashMap;
+use std::sync::{MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
+
+use super::{Store, StoreError, decode, encode};
+use crate::authorization_server::client::ClientId;
+use crate::authorization_server::grant::{Grant, GrantId, RefreshPolicy};
+use crate::clock::UnixTime;
+
+/// All grants, written through to the disk: whoever changes one has begun a change
+/// with [`Store::begin`], writes the record, then replaces it here.
+pub(super) struct LiveGrants(RwLock<HashMap<GrantId, Grant>>);
+
+impl LiveGrants {
+    pub(super) fn load(tree: &sled::Tree) -> Result<Self, StoreError> {
+        let mut by_id = HashMap::new();
+        for bytes in tree.iter().values() {
+            let grant: Grant = decode(&bytes?)?;
+            by_id.insert(grant.id, grant);
+        }
+        Ok(Self(RwLock::new(by_id)))
+    }
+
+    pub(super) fn replace(&self, mut grant: Grant) {
+        let mut by_id = self.write();
+        // An access token may have been seen between the look and the change.
+        if let Some(known) = by_id.get(&grant.id)
+            && known.line.generation == grant.line.generation
+        {
+            grant.line.is_seen |= known.line.is_seen;
+        }
+        by_id.insert(grant.id, grant);
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, HashMap<GrantId, Grant>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, HashMap<GrantId, Grant>> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Store {
+    /// Looks at a grant in memory, without copying it.
+    pub(crate) fn look_at_grant<T>(
+        &self,
+        id: GrantId,
+        look: impl FnOnce(&Grant) -> T,
+    ) -> Option<T> {
+        let by_id = self.0.live_grants.read();
+        by_id.get(&id).map(look)
+    }
+
+    /// The grant of that name. Answers from memory.
+    pub(crate) fn grant(&self, id: GrantId) -> Option<Grant> {
+        self.look_at_grant(id, Grant::clone)
+    }
+
+    /// Whether the client has a grant that is remembered, alive or over.
+    pub(super) fn has_grants(&self, client: &ClientId) -> bool {
+        let by_id = self.0.live_grants.read();
+        by_id.values().any(|grant| grant.terms.client == *client)
+    }
+
+    /// Lets `decide` look at a grant and change it. Nobody else changes a grant
+    /// between the look and the write, and the write is one record.
+    pub(crate) fn change_grant<T>(
+        &self,
+        id: GrantId,
+        decide: impl FnOnce(&mut Grant) -> T,
+    ) -> Result<Option<T>, StoreError> {
+        let order = self.begin();
+        self.change_grant_in(&order, id, decide)
+    }
+
+    /// The same for whoever has begun a change already.
+    pub(super) fn change_grant_in<T>(
+        &self,
+        _order: &MutexGuard<'_, ()>,
+        id: GrantId,
+        decide: impl FnOnce(&mut Grant) -> T,
+    ) -> Result<Option<T>, StoreError> {
+        let Some(before) = self.grant(id) else { return Ok(None) };
+        let mut after = before.clone();
+        let outcome = decide(&mut after);
+        if after != before {
+            self.0.trees.grants.insert(id.as_bytes(), encode(&after)?)?;
+            self.0.live_grants.replace(after);
+        }
+        Ok(Some(outcome))
+    }
+
+    /// Notes in memory that an access token of this generation has arrived.
+    /// Answers whether that is news, to be kept with [`Self::keep_seen`].
+    pub(crate) fn note_seen(&self, id: GrantId, generation: u64) -> bool {
+        let mut by_id = self.0.live_grants.write();
+        match by_id.get_mut(&id) {
+            Some(grant) if grant.line.generation == generation && !grant.line.is_seen => {
+                grant.line.is_seen = true;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Writes what [`Self::note_seen`] noted. Without waiting for the disk: should
+    /// it be lost in a crash, a late retry is answered that might have been refused.
+    pub(crate) fn keep_seen(&self, id: GrantId) -> Result<(), StoreError> {
+        let _order = self.begin();
+        if let Some(grant) = self.grant(id) {
+            self.0.trees.grants.insert(id.as_bytes(), encode(&grant)?)?;
+        }
+        Ok(())
+    }
+
+    /// Forgets grants that have been over for as long as `memory`.
+    pub(crate) fn forget_grants(
+        &self,
+        policy: RefreshPolicy,
+        now: UnixTime,
+        memory: Duration,
+    ) -> Result<(), StoreError> {
+        let _order = self.begin();
+        let mut by_id = self.0.live_grants.write();
+        let over: Vec<GrantId> = by_id
+            .values()
+            .filter(|grant| grant.is_over_since(policy) + memory <= now)
+            .map(|grant| grant.id)
+            .collect();
+        for id in over {
+            self.0.trees.grants.remove(id.as_bytes())?;
+            by_id.remove(&id);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! Opens the database, and refuses to go on with one that has lost its contents.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use super::durability::Durability;
+use super::grants::LiveGrants;
+use super::{Inner, OpenError, Store, StoreError, Trees};
+use crate::authorization_server::data_directory::{DataDirectory, at};
+
+/// Where sled lives below the data directory.
+const DATABASE: &str = "database";
+/// A record that every database of ours has.
+const SENTINEL: &[u8] = b"sentinel";
+const CACHE_BYTES: u64 = 32 * 1024 * 1024;
+
+impl Store {
+    /// Opens the database in the data directory, which everything else that belongs
+    /// there must be in already: this completes the set-up.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`].
+    pub(crate) fn open(home: DataDirectory) -> Result<Self, OpenError> {
+        let directory = home.path().join(DATABASE);
+        remove_unfinished_snapshots(&directory)?;
+        let database = sled::Config::new()
+            .path(&directory)
+            .cache_capacity(CACHE_BYTES)
+            .open()
+            .map_err(StoreError::from)?;
+        let log = directory.join("db");
+        let file = File::options().read(true).write(true).open(&log).map_err(at(&log))?;
+        let durability = Durability::new(database.clone(), file);
+        confirm_contents(&home, &database, &durability)?;
+        let tree = |name: &str| database.open_tree(name).map_err(StoreError::from);
+        let trees = Trees {
+            clients: tree("clients")?,
+            client_digests: tree("client_digests")?,
+            codes: tree("codes")?,
+            grants: tree("grants")?,
+            users: tree("users")?,
+            sessions: tree("sessions")?,
+            choices: tree("choices")?,
+        };
+        let live_grants = LiveGrants::load(&trees.grants)?;
+        Ok(Self(Arc::new(Inner {
+            trees,
+            live_grants,
+            changes: Mutex::new(()),
+            durability,
+            _home: home,
+        })))
+    }
+}
+
+/// A kill at the wrong moment leaves `snap.N.generating` behind, and if it is cut
+/// short every later start fails with a corruption error. Its predecessor `snap.N`
+/// is still there and must never be touched.
+fn remove_unfinished_snapshots(directory: &Path) -> Result<(), OpenError> {
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(at(directory)(error)),
+    };
+    for entry in entries {
+        let path = entry.map_err(at(directory))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with("snap.") && name.ends_with(".generating") {
+            fs::remove_file(&path).map_err(at(&path))?;
+        }
+    }
+    Ok(())
+}
+
+/// sled can open a damaged database as an empty one without any error. That one
+/// would have forgotten the owner, and the next visitor could set a password. So a
+/// record inside and a marker outside must agree.
+fn confirm_contents(
+    home: &DataDirectory,
+    database: &sled::Db,
+    durability: &Durability,
+) -> Result<(), OpenError> {
+    if !database.contains_key(SENTINEL).map_err(StoreError::from)? {
+        if home.is_initialized()? {
+            return Err(OpenError::Emptied(home.path().to_owned()));
+        }
+        database.insert(SENTINEL, b"brain-mcp").map_err(StoreError::from)?;
+        durability.wait()?;
+    }
+    // Only after the sentinel is on the disk: the other order would turn a crash in
+    // between into a refusal to start.
+    home.mark_initialized()
+}

@@ -1,0 +1,71 @@
+//! Browser sessions of users who have signed in, under the digest of their cookie.
+
+use serde::{Deserialize, Serialize};
+
+use crate::authorization_server::session::SessionKey;
+use crate::authorization_server::store::{Store, StoreError, decode, encode};
+use crate::clock::UnixTime;
+
+/// A browser in which somebody has signed in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct StoredSession {
+    /// Who.
+    pub(crate) user: String,
+    /// When the password was typed.
+    pub(crate) signed_in_at: UnixTime,
+    /// When the browser was last heard of, to the minute.
+    pub(crate) seen_at: UnixTime,
+}
+
+impl Store {
+    /// The session of that cookie, alive or not.
+    pub(crate) fn session(&self, key: SessionKey) -> Result<Option<StoredSession>, StoreError> {
+        self.0.trees.sessions.get(key.as_bytes())?.map(|bytes| decode(&bytes)).transpose()
+    }
+
+    /// Keeps a session.
+    pub(crate) fn put_session(
+        &self,
+        key: SessionKey,
+        session: &StoredSession,
+    ) -> Result<(), StoreError> {
+        self.0.trees.sessions.insert(key.as_bytes(), encode(session)?)?;
+        Ok(())
+    }
+
+    /// Notes that a session was used, unless it has been ended meanwhile: a request
+    /// that was under way at sign-out must not bring it back.
+    pub(crate) fn touch_session(
+        &self,
+        key: SessionKey,
+        seen_at: UnixTime,
+    ) -> Result<(), StoreError> {
+        let sessions = &self.0.trees.sessions;
+        let Some(bytes) = sessions.get(key.as_bytes())? else { return Ok(()) };
+        let session = StoredSession { seen_at, ..decode(&bytes)? };
+        let record = encode(&session)?;
+        // Who loses here was overtaken by another touch or by the end of the session.
+        let _overtaken = sessions.compare_and_swap(key.as_bytes(), Some(bytes), Some(record))?;
+        Ok(())
+    }
+
+    /// Ends a session.
+    pub(crate) fn remove_session(&self, key: SessionKey) -> Result<(), StoreError> {
+        self.0.trees.sessions.remove(key.as_bytes())?;
+        Ok(())
+    }
+
+    /// Removes the sessions for which `is_over` holds.
+    pub(crate) fn sweep_sessions(
+        &self,
+        is_over: impl Fn(&StoredSession) -> bool,
+    ) -> Result<(), StoreError> {
+        for entry in &self.0.trees.sessions {
+            let (key, bytes) = entry?;
+            if is_over(&decode(&bytes)?) {
+                self.0.trees.sessions.remove(key)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,326 @@
+//! Raw configuration → checked configuration, or everything that is wrong with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use tracing_subscriber::EnvFilter;
+use url::Url;
+
+use super::faults::Faults;
+use super::limits::lifetimes;
+use super::raw::{Given, Key, RawConfiguration};
+use super::{Configuration, LogFormat, LogSettings, OwnerPassword, People, TokenSource, User};
+use crate::contract::issuer::Issuer;
+use crate::contract::resource::{ResourceUri, is_loopback};
+
+/// Checks a raw configuration. `default_data_dir` is the platform's.
+///
+/// # Errors
+///
+/// [`Faults`]: all of them, those that were found while reading included.
+pub fn check(
+    raw: &RawConfiguration,
+    default_data_dir: Option<PathBuf>,
+    mut faults: Faults,
+) -> Result<Configuration, Faults> {
+    let mut checker = Checker { raw, faults: &mut faults };
+    let listen = checker.listen();
+    let resource = checker.resource(listen);
+    let tokens = checker.tokens(listen);
+    let data_dir = checker.data_dir(default_data_dir);
+    let people = checker.people();
+    let trusted_proxies = checker.trusted_proxies(resource.as_ref());
+    let allowed_origins = checker.allowed_origins();
+    let log = checker.log();
+    let lifetimes = lifetimes(raw, &mut faults);
+    match (tokens, data_dir, people) {
+        (Some(tokens), Some(data_dir), Some(people)) if faults.is_empty() => Ok(Configuration {
+            listen,
+            resource,
+            tokens,
+            data_dir,
+            people,
+            trusted_proxies,
+            allowed_origins,
+            lifetimes,
+            log,
+        }),
+        _ => Err(faults),
+    }
+}
+
+struct Checker<'a> {
+    raw: &'a RawConfiguration,
+    faults: &'a mut Faults,
+}
+
+impl<'a> Checker<'a> {
+    fn given(&self, key: Key) -> Option<&'a Given> {
+        self.raw.scalars.get(&key)
+    }
+
+    /// Parses one scalar; a text that does not parse is a fault with this cure.
+    fn parse<T: FromStr>(&mut self, key: Key, cure: impl FnOnce(&T::Err) -> String) -> Option<T> {
+        let given = self.given(key)?;
+        match given.value.parse() {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.faults.wrong(given, cure(&error));
+                None
+            }
+        }
+    }
+
+    fn listen(&mut self) -> SocketAddr {
+        let default = SocketAddr::from(([127, 0, 0, 1], 8090));
+        self.parse(Key::Listen, |_| {
+            "write an address and a port, such as 127.0.0.1:8090 (port 0 picks a free one)"
+                .to_owned()
+        })
+        .unwrap_or(default)
+    }
+
+    fn resource(&mut self, listen: SocketAddr) -> Option<ResourceUri> {
+        if self.given(Key::Resource).is_none() && !listen.ip().is_loopback() {
+            self.faults.note(
+                Key::Resource.name(),
+                format!(
+                    "{listen} is not loopback, so say under which URL people reach it, such as \
+                     https://notes.example.org/mcp"
+                ),
+            );
+        }
+        self.parse(Key::Resource, |error| {
+            format!("{error}; write the public URL of the endpoint, such as https://notes.example.org/mcp")
+        })
+    }
+
+    fn tokens(&mut self, listen: SocketAddr) -> Option<TokenSource> {
+        let issuer: Option<Issuer> = self.parse(Key::Issuer, |error| {
+            format!("{error}; write a bare origin, such as https://notes.example.org")
+        });
+        let jwks_url = self.jwks_url();
+        if let Some(given) = self.given(Key::JwksUrl) {
+            if self.given(Key::Issuer).is_none() {
+                self.faults.wrong(
+                    given,
+                    "it names the keys of a foreign issuer: also set issuer, exactly as in the iss \
+                     claim of its tokens",
+                );
+            }
+            if let Some(password) = self.given(Key::OwnerPasswordFile) {
+                self.faults
+                    .wrong(password, "nobody signs in here while jwks_url is set: remove one");
+            }
+            return Some(TokenSource::Foreign { issuer: issuer?, jwks_url: jwks_url? });
+        }
+        if let (Some(given), Some(issuer)) = (self.given(Key::Issuer), &issuer) {
+            if !issuer.is_bare_origin() {
+                self.faults.wrong(
+                    given,
+                    "the embedded server's issuer is a bare origin: lower-case, no path, no slash \
+                     at the end (for another server's tokens also set jwks_url)",
+                );
+            }
+            if self.given(Key::Resource).is_none() && listen.port() == 0 {
+                self.faults.wrong(given, "with port 0 also set resource, or leave issuer out");
+            }
+        }
+        let owner_password = self.owner_password();
+        Some(TokenSource::Embedded { issuer, owner_password })
+    }
+
+    fn jwks_url(&mut self) -> Option<Url> {
+        let given = self.given(Key::JwksUrl)?;
+        let url: Url = self.parse(Key::JwksUrl, |_| "it is not an absolute URL".to_owned())?;
+        if url.scheme() != "https" && !(url.scheme() == "http" && is_loopback(&url)) {
+            self.faults.wrong(given, "keys must come over https (plain http from loopback only)");
+            return None;
+        }
+        Some(url)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "a password file is configuration, not a page")]
+    fn owner_password(&mut self) -> Option<OwnerPassword> {
+        let given = self.given(Key::OwnerPasswordFile)?;
+        match fs::read_to_string(&given.value) {
+            Ok(text) => {
+                let password = text.strip_suffix('\n').unwrap_or(&text);
+                let password = password.strip_suffix('\r').unwrap_or(password);
+                if password.is_empty() || password.contains(['\n', '\r']) {
+                    self.faults.wrong(given, "the file must hold the password on one line");
+                    return None;
+                }
+                Some(OwnerPassword::new(password.to_owned()))
+            }
+            Err(error) => {
+                self.faults.wrong(given, format!("the file cannot be read: {error}"));
+                None
+            }
+        }
+    }
+
+    fn data_dir(&mut self, default: Option<PathBuf>) -> Option<PathBuf> {
+        let data_dir = match self.given(Key::DataDir) {
+            Some(given) => Some(PathBuf::from(&given.value)),
+            None => default,
+        };
+        if data_dir.is_none() {
+            self.faults.note(
+                Key::DataDir.name(),
+                "this account has no home, so say where keys and the store go",
+            );
+        }
+        data_dir
+    }
+
+    fn people(&mut self) -> Option<People> {
+        match (self.given(Key::Vault), &*self.raw.users) {
+            (None, []) => {
+                self.faults.note(
+                    Key::Vault.name(),
+                    "no folder of notes was given: use --vault DIR, or [[user]] in the file",
+                );
+                None
+            }
+            (Some(given), []) => Some(People::SingleOwner { vault: self.folder(given)? }),
+            (Some(given), _) => {
+                self.faults.wrong(given, "the file has [[user]]: give their vaults there instead");
+                None
+            }
+            (None, _) => self.users().map(People::Named),
+        }
+    }
+
+    fn users(&mut self) -> Option<Vec<User>> {
+        let mut names = BTreeSet::new();
+        let mut owner_of_subject = BTreeMap::new();
+        let mut users = Vec::new();
+        for (index, raw) in self.raw.users.iter().enumerate() {
+            let Some(name) = &raw.name else {
+                self.faults.note(format!("user[{index}].name"), "every user needs a name");
+                continue;
+            };
+            if !is_user_name(&name.value) {
+                self.faults.wrong(name, "use 1 to 64 letters, digits, or any of . _ - @");
+            }
+            if !names.insert(name.value.clone()) {
+                self.faults.wrong(name, "two users have this name");
+            }
+            // A subject that is two people would read the wrong person's notes. The
+            // name counts too: it is the subject of tokens that we issue.
+            for subject in raw.subjects.iter().chain([name]) {
+                let first = *owner_of_subject.entry(subject.value.clone()).or_insert(index);
+                if first != index {
+                    self.faults.wrong(subject, "another user already has this subject");
+                }
+            }
+            if raw.vaults.is_empty() {
+                self.faults.note(
+                    format!("user[{index}].vaults"),
+                    "every user needs a vault: vaults = { notes = \"/path\" }",
+                );
+            }
+            let vaults = raw.vaults.iter();
+            let vaults = vaults
+                .filter_map(|(vault, given)| Some((vault.clone(), self.folder(given)?)))
+                .collect();
+            let subjects = raw.subjects.iter().map(|subject| subject.value.clone()).collect();
+            let inbox = raw.inbox.as_ref().map(|given| self.inbox(given));
+            users.push(User { name: name.value.clone(), subjects, vaults, inbox });
+        }
+        self.faults.is_empty().then_some(users)
+    }
+
+    fn folder(&mut self, given: &Given) -> Option<PathBuf> {
+        let path = Path::new(&given.value);
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => Some(path.to_owned()),
+            Ok(_) => {
+                self.faults.wrong(given, "it is not a folder");
+                None
+            }
+            Err(error) => {
+                self.faults.wrong(given, format!("the folder cannot be opened: {error}"));
+                None
+            }
+        }
+    }
+
+    fn inbox(&mut self, given: &Given) -> String {
+        let folder = given.value.trim_end_matches('/');
+        let forbidden = |segment: &str| segment.is_empty() || segment.starts_with('.');
+        if folder.split('/').any(forbidden) {
+            self.faults.wrong(given, "write a folder inside the vault, such as inbox");
+        }
+        folder.to_owned()
+    }
+
+    fn trusted_proxies(&mut self, resource: Option<&ResourceUri>) -> Vec<IpAddr> {
+        let Some(given) = self.given(Key::TrustedProxies) else {
+            // A public URL with a loopback listener means a proxy on this machine.
+            let behind_proxy = resource.is_some_and(|resource| !resource.is_loopback());
+            let loopback = [IpAddr::from([127, 0, 0, 1]), IpAddr::from([0, 0, 0, 0, 0, 0, 0, 1])];
+            return if behind_proxy { loopback.to_vec() } else { Vec::new() };
+        };
+        let mut proxies = Vec::new();
+        for text in list(&given.value) {
+            match text.parse() {
+                Ok(address) => proxies.push(address),
+                Err(_) => self.faults.wrong(given, format!("{text:?} is not an IP address")),
+            }
+        }
+        proxies
+    }
+
+    fn allowed_origins(&mut self) -> Vec<String> {
+        let Some(given) = self.given(Key::AllowedOrigins) else { return Vec::new() };
+        let mut origins = Vec::new();
+        for text in list(&given.value) {
+            match text.parse::<Issuer>() {
+                Ok(origin) if origin.is_bare_origin() => origins.push(text.to_owned()),
+                _ => self.faults.wrong(
+                    given,
+                    format!("{text:?} is not an origin such as https://tools.example.org"),
+                ),
+            }
+        }
+        origins
+    }
+
+    fn log(&mut self) -> LogSettings {
+        let filter = self.given(Key::Log).map_or("info", |given| {
+            if EnvFilter::try_new(&given.value).is_err() {
+                self.faults.wrong(
+                    given,
+                    "write a level such as info, or a filter such as brain_mcp=debug",
+                );
+            }
+            &given.value
+        });
+        let format = match self.given(Key::LogFormat) {
+            None => LogFormat::Text,
+            Some(given) => match &*given.value {
+                "text" => LogFormat::Text,
+                "json" => LogFormat::Json,
+                _ => {
+                    self.faults.wrong(given, "write text or json");
+                    LogFormat::Text
+                }
+            },
+        };
+        LogSettings { filter: filter.to_owned(), format }
+    }
+}
+
+fn list(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|item| !item.is_empty())
+}
+
+fn is_user_name(text: &str) -> bool {
+    let allowed = |character: char| character.is_alphanumeric() || "._-@".contains(character);
+    (1..=64).contains(&text.chars().count()) && text.chars().all(allowed)
+}

@@ -1,0 +1,152 @@
+//! The TOML file → raw configuration.
+
+use toml::{Table, Value};
+
+use super::faults::Faults;
+use super::limits::Limit;
+use super::raw::{Given, Key, RawConfiguration, RawUser, Source, nearest};
+
+/// Reads the text of a configuration file, noting everything that is wrong.
+#[must_use]
+pub fn parse(text: &str, faults: &mut Faults) -> RawConfiguration {
+    let mut raw = RawConfiguration::default();
+    let table = match text.parse::<Table>() {
+        Ok(table) => table,
+        Err(error) => {
+            faults.note("the configuration file", format!("it is not TOML: {error}"));
+            return raw;
+        }
+    };
+    for (name, value) in table {
+        match (&*name, value) {
+            ("user", Value::Array(users)) => {
+                let users = users.into_iter().enumerate();
+                raw.users.extend(users.map(|(index, user)| parse_user(index, user, faults)));
+            }
+            ("limits", Value::Table(limits)) => {
+                for (limit, value) in limits {
+                    let source = Source::File(format!("limits.{limit}"));
+                    if let Some(value) = scalar(value, &source, faults) {
+                        raw.limits.insert(limit, Given { value, source });
+                    }
+                }
+            }
+            ("user" | "limits", _) => {
+                faults.note(
+                    &*name,
+                    format!("it is a table: write [[user]] or [limits], not {name} ="),
+                );
+            }
+            (_, value) => {
+                let source = Source::File(name.clone());
+                match Key::ALL.into_iter().find(|key| key.name() == name) {
+                    Some(key) => {
+                        if let Some(value) = scalar(value, &source, faults) {
+                            raw.scalars.insert(key, Given { value, source });
+                        }
+                    }
+                    None => unknown(&name, &name, known_names(), faults),
+                }
+            }
+        }
+    }
+    raw
+}
+
+fn known_names() -> Vec<&'static str> {
+    Key::ALL.map(Key::name).into_iter().chain(["user", "limits"]).collect()
+}
+
+fn parse_user(index: usize, value: Value, faults: &mut Faults) -> RawUser {
+    let mut user = RawUser::default();
+    let at = |key: &str| Source::File(format!("user[{index}].{key}"));
+    let Value::Table(table) = value else {
+        faults.note(format!("user[{index}]"), "it must be a table: write [[user]]");
+        return user;
+    };
+    for (name, value) in table {
+        match (&*name, value) {
+            ("name", value) => {
+                user.name = scalar(value, &at("name"), faults)
+                    .map(|value| Given { value, source: at("name") });
+            }
+            ("inbox", value) => {
+                user.inbox = scalar(value, &at("inbox"), faults)
+                    .map(|value| Given { value, source: at("inbox") });
+            }
+            ("sub", Value::Array(subjects)) => {
+                for value in subjects {
+                    if let Some(value) = scalar(value, &at("sub"), faults) {
+                        user.subjects.push(Given { value, source: at("sub") });
+                    }
+                }
+            }
+            ("vaults", Value::Table(vaults)) => {
+                for (vault, value) in vaults {
+                    let source = at(&format!("vaults.{vault}"));
+                    if let Some(value) = scalar(value, &source, faults) {
+                        user.vaults.push((vault, Given { value, source }));
+                    }
+                }
+            }
+            ("sub", _) => faults.note(at("sub").to_string(), "write a list: sub = [\"…\"]"),
+            ("vaults", _) => {
+                let cure = "write a table: vaults = { notes = \"/path\" }";
+                faults.note(at("vaults").to_string(), cure);
+            }
+            _ => {
+                unknown(
+                    &format!("user[{index}].{name}"),
+                    &name,
+                    ["name", "sub", "vaults", "inbox"],
+                    faults,
+                );
+            }
+        }
+    }
+    user
+}
+
+/// The text of a scalar. Lists of texts are joined by commas, which is how the
+/// environment and the flags spell them.
+fn scalar(value: Value, source: &Source, faults: &mut Faults) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text),
+        Value::Integer(number) => Some(number.to_string()),
+        Value::Array(items) if items.iter().all(Value::is_str) => {
+            Some(items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(","))
+        }
+        Value::Array(_)
+        | Value::Float(_)
+        | Value::Boolean(_)
+        | Value::Datetime(_)
+        | Value::Table(_) => {
+            faults.note(source.to_string(), "it must be a text or a whole number");
+            None
+        }
+    }
+}
+
+fn unknown(
+    shown: &str,
+    name: &str,
+    known: impl IntoIterator<Item = &'static str> + Clone,
+    faults: &mut Faults,
+) {
+    let cure = match nearest(name, known.clone()) {
+        Some(meant) => format!("no such key; did you mean {meant}?"),
+        None => {
+            format!("no such key; there are {}", known.into_iter().collect::<Vec<_>>().join(", "))
+        }
+    };
+    faults.note(shown, cure);
+}
+
+/// Notes a limit that does not exist.
+pub(super) fn unknown_limit(given: &Given, name: &str, faults: &mut Faults) {
+    let cure = match nearest(name, Limit::ALL.map(Limit::name)) {
+        Some(meant) => format!("no such limit; did you mean {meant}?"),
+        None => format!("no such limit; there are {}", Limit::ALL.map(Limit::name).join(", ")),
+    };
+    faults.wrong(given, cure);
+}

@@ -1,0 +1,115 @@
+//! Time limits by name.
+
+use std::time::Duration;
+
+use super::faults::Faults;
+use super::file::unknown_limit;
+use super::raw::RawConfiguration;
+use crate::authorization_server::Lifetimes;
+
+/// One limit of `[limits]`, in whole seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Limit {
+    Code,
+    AccessToken,
+    RefreshIdle,
+    RefreshGrace,
+    Grant,
+    Pending,
+    Session,
+    SessionIdle,
+    FreshSignIn,
+}
+
+impl Limit {
+    pub(super) const ALL: [Self; 9] = [
+        Self::Code,
+        Self::AccessToken,
+        Self::RefreshIdle,
+        Self::RefreshGrace,
+        Self::Grant,
+        Self::Pending,
+        Self::Session,
+        Self::SessionIdle,
+        Self::FreshSignIn,
+    ];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Code => "code_seconds",
+            Self::AccessToken => "access_token_seconds",
+            Self::RefreshIdle => "refresh_idle_seconds",
+            Self::RefreshGrace => "refresh_grace_seconds",
+            Self::Grant => "grant_seconds",
+            Self::Pending => "pending_seconds",
+            Self::Session => "session_seconds",
+            Self::SessionIdle => "session_idle_seconds",
+            Self::FreshSignIn => "fresh_sign_in_seconds",
+        }
+    }
+
+    /// The longest that makes sense: OAuth 2.1 section 4.1.2 caps the code at ten
+    /// minutes, and an access token that lives for days is no access token.
+    const fn longest(self) -> u64 {
+        const DAY: u64 = 86_400;
+        match self {
+            Self::Code | Self::RefreshGrace => 600,
+            Self::AccessToken => DAY,
+            Self::Pending | Self::FreshSignIn => 3_600,
+            Self::Session | Self::SessionIdle => 30 * DAY,
+            Self::RefreshIdle | Self::Grant => 3_650 * DAY,
+        }
+    }
+
+    /// A grace of nothing is the strict text of OAuth 2.1; a lifetime of nothing is
+    /// a mistake.
+    const fn shortest(self) -> u64 {
+        match self {
+            Self::RefreshGrace => 0,
+            Self::Code
+            | Self::AccessToken
+            | Self::RefreshIdle
+            | Self::Grant
+            | Self::Pending
+            | Self::Session
+            | Self::SessionIdle
+            | Self::FreshSignIn => 1,
+        }
+    }
+
+    const fn of(self, lifetimes: &mut Lifetimes) -> &mut Duration {
+        match self {
+            Self::Code => &mut lifetimes.code,
+            Self::AccessToken => &mut lifetimes.access_token,
+            Self::RefreshIdle => &mut lifetimes.refresh_idle,
+            Self::RefreshGrace => &mut lifetimes.grace,
+            Self::Grant => &mut lifetimes.grant,
+            Self::Pending => &mut lifetimes.pending,
+            Self::Session => &mut lifetimes.session,
+            Self::SessionIdle => &mut lifetimes.session_idle,
+            Self::FreshSignIn => &mut lifetimes.fresh_login,
+        }
+    }
+}
+
+/// The defaults, with what was given in their place.
+pub(super) fn lifetimes(raw: &RawConfiguration, faults: &mut Faults) -> Lifetimes {
+    let mut lifetimes = Lifetimes::default();
+    for (name, given) in &raw.limits {
+        let Some(limit) = Limit::ALL.into_iter().find(|limit| limit.name() == name) else {
+            unknown_limit(given, name, faults);
+            continue;
+        };
+        let (shortest, longest) = (limit.shortest(), limit.longest());
+        match given.value.parse::<u64>() {
+            Ok(seconds) if (shortest..=longest).contains(&seconds) => {
+                *limit.of(&mut lifetimes) = Duration::from_secs(seconds);
+            }
+            _ => faults.wrong(
+                given,
+                format!("it must be a whole number of seconds from {shortest} to {longest}"),
+            ),
+        }
+    }
+    lifetimes
+}

@@ -1,0 +1,158 @@
+//! What the program was told, complete and checked.
+//!
+//! Four sources, the strongest first: flags, environment (`BRAIN_MCP_…`), a TOML
+//! file, defaults. [`raw`] is what they said; [`check`](mod@check) turns it into
+//! a [`Configuration`] or into the list of everything that is wrong with it.
+
+pub mod check;
+pub mod faults;
+pub mod file;
+pub mod limits;
+pub mod raw;
+pub mod sources;
+
+#[cfg(test)]
+mod tests;
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use url::Url;
+
+use crate::authorization_server::Lifetimes;
+use crate::contract::issuer::Issuer;
+use crate::contract::resource::ResourceUri;
+
+pub use check::check;
+pub use faults::{Fault, Faults};
+pub use raw::{Given, RawConfiguration, Source};
+
+/// Everything that the program needs to know to start.
+#[derive(Clone, Debug)]
+pub struct Configuration {
+    /// Where to listen. Port 0 picks a free one.
+    pub listen: SocketAddr,
+    /// The canonical URI of `/mcp`; absent means `http://<listen>/mcp`, which is
+    /// known only once the port is.
+    pub resource: Option<ResourceUri>,
+    /// Who signs the tokens.
+    pub tokens: TokenSource,
+    /// Where keys and the store are.
+    pub data_dir: PathBuf,
+    /// Whose notes are served.
+    pub people: People,
+    /// Peers whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: Vec<IpAddr>,
+    /// Origins, beside loopback and our own, whose scripts may call `/mcp`.
+    pub allowed_origins: Vec<String>,
+    /// How long things live.
+    pub lifetimes: Lifetimes,
+    /// What is logged, and how.
+    pub log: LogSettings,
+}
+
+/// Who signs the tokens that are trusted.
+#[derive(Clone, Debug)]
+pub enum TokenSource {
+    /// The authorization server in this process.
+    Embedded {
+        /// Its name, if it is not the origin of the resource.
+        issuer: Option<Issuer>,
+        /// The owner's password for an unattended first start.
+        owner_password: Option<OwnerPassword>,
+    },
+    /// Another authorization server; the embedded one is off.
+    Foreign {
+        /// Its name, byte for byte as in its tokens.
+        issuer: Issuer,
+        /// Where its public keys are.
+        jwks_url: Url,
+    },
+}
+
+/// A password on its way from a file to its hash. Its `Debug` form is redacted.
+#[derive(Clone)]
+pub struct OwnerPassword(String);
+
+impl OwnerPassword {
+    /// Takes a password that was read from a file: one line, without its line end.
+    #[must_use]
+    pub fn new(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The password itself.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for OwnerPassword {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("OwnerPassword(…)")
+    }
+}
+
+/// Whose notes are served.
+#[derive(Clone, Debug)]
+pub enum People {
+    /// One vault with one owner: whoever the issuer vouches for is the owner.
+    SingleOwner {
+        /// The folder of notes.
+        vault: PathBuf,
+    },
+    /// Users by name, each with vaults of their own.
+    Named(Vec<User>),
+}
+
+/// A person with vaults.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct User {
+    /// The name to sign in with; also the `sub` of tokens that we issue.
+    pub name: String,
+    /// Other subjects that are this user, in tokens of a foreign issuer.
+    pub subjects: Vec<String>,
+    /// Vaults by name. Never empty; the first is the default.
+    pub vaults: Vec<(String, PathBuf)>,
+    /// The folder of each vault that holds notes which are not filed yet. They are
+    /// left out of results unless asked for by path.
+    pub inbox: Option<String>,
+}
+
+/// What is logged, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogSettings {
+    /// A `tracing` filter such as `info` or `brain_mcp=debug`.
+    pub filter: String,
+    /// The shape of a log line.
+    pub format: LogFormat,
+}
+
+/// The shape of a log line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// For machines, one object a line.
+    Json,
+}
+
+impl Configuration {
+    /// The configuration of a program that embeds the server: one vault, one owner,
+    /// a free port on loopback, everything else as by default.
+    #[must_use]
+    pub fn for_vault(vault: impl Into<PathBuf>, data_dir: impl Into<PathBuf>) -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            resource: None,
+            tokens: TokenSource::Embedded { issuer: None, owner_password: None },
+            data_dir: data_dir.into(),
+            people: People::SingleOwner { vault: vault.into() },
+            trusted_proxies: Vec::new(),
+            allowed_origins: Vec::new(),
+            lifetimes: Lifetimes::default(),
+            log: LogSettings { filter: "info".to_owned(), format: LogFormat::Text },
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Where the sources are: this process's environment, the file, the platform.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use directories::ProjectDirs;
+
+use super::faults::Faults;
+use super::raw::{CONFIG_VARIABLE, RawConfiguration};
+use super::{Configuration, check, file};
+
+/// Reads and checks the configuration of this process: `flags`, then the
+/// environment, then the file that `config_file` or `BRAIN_MCP_CONFIG` names.
+///
+/// # Errors
+///
+/// [`Faults`], all at once.
+pub fn gather(
+    flags: RawConfiguration,
+    config_file: Option<PathBuf>,
+) -> Result<Configuration, Faults> {
+    let mut faults = Faults::default();
+    // Names and values that are no text cannot be ours.
+    let variables: Vec<(String, String)> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let variable = |name: &str| {
+        let mut found = variables.iter().filter(|(key, value)| key == name && !value.is_empty());
+        found.next().map(|(_, value)| PathBuf::from(value))
+    };
+    let from_file = config_file
+        .or_else(|| variable(CONFIG_VARIABLE))
+        .map_or_else(RawConfiguration::default, |path| read_file(&path, &mut faults));
+    let default_data_dir = variable(STATE_DIRECTORY).or_else(platform_data_dir);
+    let environment = RawConfiguration::from_environment(variables, &mut faults);
+    check(&flags.or(environment).or(from_file), default_data_dir, faults)
+}
+
+/// Set by systemd for units with `StateDirectory=` (systemd.exec(5)).
+const STATE_DIRECTORY: &str = "STATE_DIRECTORY";
+
+fn platform_data_dir() -> Option<PathBuf> {
+    Some(ProjectDirs::from("", "", "brain-mcp")?.data_dir().to_owned())
+}
+
+#[expect(clippy::disallowed_methods, reason = "the configuration file is no page")]
+fn read_file(path: &Path, faults: &mut Faults) -> RawConfiguration {
+    match fs::read_to_string(path) {
+        Ok(text) => file::parse(&text, faults),
+        Err(error) => {
+            let cure = format!("{} cannot be read: {error}", path.display());
+            faults.note("the configuration file", cure);
+            RawConfiguration::default()
+        }
+    }
+}

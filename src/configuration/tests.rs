@@ -1,0 +1,182 @@
+use std::path::PathBuf;
+
+use super::raw::Key;
+use super::{Configuration, Faults, LogFormat, People, RawConfiguration, TokenSource, check, file};
+
+fn from(
+    flags: &[(Key, &str)],
+    environment: &[(&str, &str)],
+    text: &str,
+) -> Result<Configuration, Faults> {
+    let mut faults = Faults::default();
+    let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    let environment =
+        RawConfiguration::from_environment(environment.iter().map(owned), &mut faults);
+    let flags = flags.iter().map(|(key, value)| (*key, (*value).to_owned()));
+    let raw =
+        RawConfiguration::from_flags(flags, []).or(environment).or(file::parse(text, &mut faults));
+    check(&raw, Some(PathBuf::from("data")), faults)
+}
+
+#[track_caller]
+fn faults(environment: &[(&str, &str)], text: &str) -> Vec<String> {
+    let faults = from(&[], environment, text).expect_err("a fault");
+    faults.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_vault_is_enough() {
+    let configuration = from(&[(Key::Vault, "src")], &[], "").expect("a configuration");
+    assert_eq!(configuration.listen.to_string(), "127.0.0.1:8090");
+    assert!(configuration.resource.is_none());
+    assert!(matches!(configuration.people, People::SingleOwner { .. }));
+    assert!(matches!(configuration.tokens, TokenSource::Embedded { issuer: None, .. }));
+    assert!(configuration.trusted_proxies.is_empty());
+    assert_eq!(configuration.lifetimes.access_token.as_secs(), 600);
+}
+
+/// Design section 3: flags, then environment, then file, then defaults.
+#[test]
+fn the_strongest_source_wins() {
+    let text = "vault = 'src'\nlisten = '127.0.0.1:1'\nlog_format = 'json'";
+    let listen = |flags: &[(Key, &str)], environment: &[(&str, &str)]| {
+        from(flags, environment, text).expect("a configuration").listen.port()
+    };
+    let environment = [("BRAIN_MCP_LISTEN", "127.0.0.1:2")];
+    assert_eq!(listen(&[(Key::Listen, "127.0.0.1:3")], &environment), 3);
+    assert_eq!(listen(&[], &environment), 2);
+    assert_eq!(listen(&[], &[("BRAIN_MCP_LISTEN", "")]), 1);
+    let configuration = from(&[], &[], text).expect("a configuration");
+    assert_eq!(configuration.log.format, LogFormat::Json);
+}
+
+#[test]
+fn every_fault_is_told_at_once_with_key_value_and_cure() {
+    let found = faults(
+        &[
+            ("BRAIN_MCP_RESOURCE", "http://notes.example.org/mcp"),
+            ("BRAIN_MCP_ISSUR", "https://notes.example.org"),
+            ("BRAIN_MCP_LIMIT_CODE_SECONDS", "9999"),
+        ],
+        "listne = '127.0.0.1:1'\nlog_format = 'xml'\nlog = ['a b=']\ntrusted_proxies = ['10.0.0.1', 'lan']\n\
+         [limits]\nacces_token_seconds = 5",
+    );
+    let expected = [
+        "BRAIN_MCP_ISSUR = \"https://notes.example.org\": no such variable; did you mean BRAIN_MCP_ISSUER?",
+        "listne: no such key; did you mean listen?",
+        "BRAIN_MCP_RESOURCE = \"http://notes.example.org/mcp\": it must be https (plain http is for loopback addresses only); write the public URL of the endpoint, such as https://notes.example.org/mcp",
+        "vault: no folder of notes was given: use --vault DIR, or [[user]] in the file",
+        "trusted_proxies (in the file) = \"10.0.0.1,lan\": \"lan\" is not an IP address",
+        "log_format (in the file) = \"xml\": write text or json",
+        "limits.acces_token_seconds (in the file) = \"5\": no such limit; did you mean access_token_seconds?",
+        "BRAIN_MCP_LIMIT_CODE_SECONDS = \"9999\": it must be a whole number of seconds from 1 to 600",
+    ];
+    for text in expected {
+        assert!(found.iter().any(|fault| fault == text), "{text}\nis not among {found:#?}");
+    }
+}
+
+#[test]
+fn a_public_listener_needs_a_public_name() {
+    let found = faults(&[("BRAIN_MCP_VAULT", "src"), ("BRAIN_MCP_LISTEN", "0.0.0.0:8090")], "");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with("resource: 0.0.0.0:8090 is not loopback"), "{found:?}");
+}
+
+/// Design section 4, rule 3; complaint B14: issuers are compared byte for byte.
+#[test]
+fn the_embedded_issuer_is_a_bare_origin() {
+    for issuer in [
+        "https://notes.example.org/",
+        "https://notes.example.org/auth",
+        "https://Notes.example.org",
+        "https://notes.example.org:443",
+    ] {
+        let environment = [
+            ("BRAIN_MCP_VAULT", "src"),
+            ("BRAIN_MCP_RESOURCE", "https://notes.example.org/mcp"),
+            ("BRAIN_MCP_ISSUER", issuer),
+        ];
+        assert_eq!(faults(&environment, "").len(), 1, "{issuer}");
+    }
+}
+
+#[test]
+fn a_key_url_makes_the_issuer_foreign_and_any_https_url_may_be_its_name() {
+    let environment = [
+        ("BRAIN_MCP_VAULT", "src"),
+        ("BRAIN_MCP_JWKS_URL", "https://id.example.org/keys"),
+        ("BRAIN_MCP_ISSUER", "https://id.example.org/realms/home/"),
+    ];
+    let configuration = from(&[], &environment, "").expect("a configuration");
+    let TokenSource::Foreign { issuer, jwks_url } = configuration.tokens else {
+        panic!("not foreign");
+    };
+    assert_eq!(issuer.as_str(), "https://id.example.org/realms/home/");
+    assert_eq!(jwks_url.as_str(), "https://id.example.org/keys");
+    assert_eq!(faults(&environment[..2], "").len(), 1, "without an issuer");
+    let plain =
+        [environment[0], ("BRAIN_MCP_JWKS_URL", "http://id.example.org/keys"), environment[2]];
+    assert_eq!(faults(&plain, "").len(), 1, "plain http");
+}
+
+#[test]
+fn users_have_names_subjects_and_vaults_of_which_the_first_is_the_default() {
+    let text = "[[user]]\nname = 'alice'\nsub = ['oidc|1']\nvaults = { work = 'tests', home = 'src' }\n\
+                [[user]]\nname = 'bob'\nvaults = { notes = 'src' }";
+    let People::Named(users) = from(&[], &[], text).expect("a configuration").people else {
+        panic!("not users");
+    };
+    assert_eq!(users[0].vaults[0].0, "work");
+    assert_eq!(users[0].subjects, ["oidc|1"]);
+    assert_eq!(users[1].name, "bob");
+}
+
+/// One subject that is two people would read the wrong person's notes.
+#[test]
+fn a_subject_belongs_to_one_user() {
+    let text = "[[user]]\nname = 'alice'\nsub = ['bob']\nvaults = { a = 'src' }\n\
+                [[user]]\nname = 'bob'\nvaults = { a = 'src' }\n\
+                [[user]]\nname = 'bob'\nvaults = { a = 'src' }\n\
+                [[user]]\nnam = 'carl'\n";
+    let found = faults(&[], text);
+    for expected in [
+        "user[1].name (in the file) = \"bob\": another user already has this subject",
+        "user[2].name (in the file) = \"bob\": two users have this name",
+        "user[3].nam: no such key; did you mean name?",
+        "user[3].name: every user needs a name",
+    ] {
+        assert!(found.iter().any(|fault| fault == expected), "{expected}\nis not among {found:#?}");
+    }
+}
+
+/// B19: a proxy on this machine is believed only where there must be one.
+#[test]
+fn loopback_is_a_trusted_proxy_only_behind_a_public_name() {
+    let public =
+        [("BRAIN_MCP_VAULT", "src"), ("BRAIN_MCP_RESOURCE", "https://notes.example.org/mcp")];
+    assert_eq!(from(&[], &public, "").expect("a configuration").trusted_proxies.len(), 2);
+    assert!(from(&[], &public[..1], "").expect("a configuration").trusted_proxies.is_empty());
+}
+
+#[test]
+fn a_password_file_holds_one_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("password");
+    let environment = |path: &str| {
+        from(&[], &[("BRAIN_MCP_VAULT", "src"), ("BRAIN_MCP_OWNER_PASSWORD_FILE", path)], "")
+    };
+    let path_text = path.to_str().expect("a text");
+    std::fs::write(&path, "correct horse battery\n").expect("written");
+    let configuration = environment(path_text).expect("a configuration");
+    let TokenSource::Embedded { owner_password: Some(password), .. } = configuration.tokens else {
+        panic!("no password");
+    };
+    assert_eq!(password.expose(), "correct horse battery");
+    assert!(!format!("{password:?}").contains("horse"));
+    for text in ["", "\n", "two\nlines\n"] {
+        std::fs::write(&path, text).expect("written");
+        assert!(environment(path_text).is_err(), "{text:?}");
+    }
+    assert!(environment("no/such/file").is_err());
+}

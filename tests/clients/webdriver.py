@@ -1,0 +1,159 @@
+"""Headless Chromium through chromedriver, by the WebDriver protocol itself: a dozen calls need no library."""
+
+import base64
+import json
+import shutil
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+from server import free_port
+
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # The key that WebDriver section 12 gives to element references.
+ENTER = "\ue007"
+PATIENCE_SECONDS = 20
+ARGUMENTS = (
+    "--headless=new",
+    "--no-sandbox",  # Chromium as root has no sandbox.
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--hide-scrollbars",
+)
+SCRIPTS_OFF = {"profile.managed_default_content_settings.javascript": 2}
+
+
+class Chromium:
+    """A browser with an empty profile; scripts of pages are switched off, since no page of ours needs them."""
+
+    def __enter__(self):
+        self.profile = tempfile.mkdtemp(prefix="brain-mcp-chromium-")
+        port = free_port()
+        self.base = f"http://127.0.0.1:{port}"
+        self.driver = subprocess.Popen(
+            ["chromedriver", f"--port={port}"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            self.until("chromedriver is ready", lambda: self.request("GET", "/status")["ready"])
+            options = {"args": [*ARGUMENTS, f"--user-data-dir={self.profile}"], "prefs": SCRIPTS_OFF}
+            wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
+            session = self.request("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
+            self.base += f"/session/{session['sessionId']}"
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        try:
+            if "/session/" in self.base:
+                self.request("DELETE", "")
+        finally:
+            self.driver.terminate()
+            self.driver.wait()
+            shutil.rmtree(self.profile, ignore_errors=True)
+
+    def request(self, method, path, body=None):
+        data = None if method != "POST" else json.dumps(body or {}).encode()
+        request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as refusal:
+            value = json.load(refusal)["value"]
+            raise RuntimeError(f"{value['error']}: {value['message']}") from None
+
+    def until(self, what, holds):
+        """Waits until `holds()` is true and returns its value."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                value = holds()
+            except urllib.error.URLError:
+                value = None
+            if value:
+                return value
+            if time.monotonic() > end:
+                raise RuntimeError(f"waited {PATIENCE_SECONDS} s in vain: {what}")
+            time.sleep(0.05)
+
+    def change_tab(self):
+        """Leaves the tab, with whatever dialog the browser shows over it, for an empty one without cookies."""
+        opened = self.request("POST", "/window/new", {"type": "tab"})["handle"]
+        self.request("DELETE", "/window")
+        self.request("POST", "/window", {"handle": opened})
+        self.devtools("Network.clearBrowserCookies")
+
+    def open(self, url):
+        self.request("POST", "/url", {"url": url})
+
+    @property
+    def url(self):
+        return self.request("GET", "/url")
+
+    @property
+    def source(self):
+        return self.request("GET", "/source")
+
+    def all(self, selector):
+        """The elements that a CSS selector finds."""
+        found = self.request("POST", "/elements", {"using": "css selector", "value": selector})
+        return [element[ELEMENT] for element in found]
+
+    def one(self, selector):
+        return self.until(f"there is a {selector}", lambda: self.all(selector))[0]
+
+    def button(self, words):
+        path = f"//button[contains(normalize-space(.), '{words}')]"
+        found = self.request("POST", "/elements", {"using": "xpath", "value": path})
+        return [element[ELEMENT] for element in found]
+
+    def press(self, words):
+        self.click(self.until(f"there is a button {words}", lambda: self.button(words))[0])
+
+    def click(self, element):
+        self.request("POST", f"/element/{element}/click")
+
+    def type(self, element, text):
+        self.request("POST", f"/element/{element}/value", {"text": text})
+
+    def is_ticked(self, element):
+        return self.request("GET", f"/element/{element}/selected")
+
+    def attribute(self, element, name):
+        return self.request("GET", f"/element/{element}/attribute/{name}")
+
+    def cookies(self):
+        return "; ".join(f"{cookie['name']}={cookie['value']}" for cookie in self.request("GET", "/cookie"))
+
+    def complaints(self):
+        """What the browser has written to its console since the last question."""
+        return [entry["message"] for entry in self.request("POST", "/se/log", {"type": "browser"})]
+
+    def devtools(self, command, **parameters):
+        return self.request("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
+
+    def look(self, *, dark, phone):
+        """Sets colour scheme and window size as the pages see them."""
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.devtools("Emulation.setEmulatedMedia", features=[scheme])
+        width, height = (390, 844) if phone else (1100, 800)
+        self.devtools(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2, mobile=phone
+        )
+
+    def is_wider_than_the_window(self):
+        metrics = self.devtools("Page.getLayoutMetrics")
+        return metrics["cssContentSize"]["width"] > metrics["cssLayoutViewport"]["clientWidth"]
+
+    def picture(self):
+        """The whole page as PNG."""
+        return base64.b64decode(self.devtools("Page.captureScreenshot", captureBeyondViewport=True)["data"])

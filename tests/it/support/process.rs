@@ -1,0 +1,65 @@
+//! The built program as a process of its own, for what only a process can do: die.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener;
+use std::ops::Deref;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use super::site::{PASSWORD, Site};
+
+/// A running program; killed when the value goes.
+pub struct Process {
+    child: Child,
+    site: Site,
+}
+
+impl Process {
+    /// Starts the program on a vault, with its data in `data`, on `port`, and waits
+    /// until it serves.
+    pub fn start(vault: &Path, data: &Path, port: u16) -> Self {
+        let password = data.with_extension("password");
+        fs::write(&password, PASSWORD).expect("written");
+        let mut child = Command::new(env!("CARGO_BIN_EXE_brain-mcp"))
+            .args(["serve", "--log", "warn", "--listen", &format!("127.0.0.1:{port}")])
+            .args(["--vault".as_ref(), vault.as_os_str(), "--data-dir".as_ref(), data.as_os_str()])
+            .args(["--owner-password-file".as_ref(), password.as_os_str()])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let output = child.stdout.take().expect("piped");
+        let mut lines = BufReader::new(output).lines();
+        let greeting = lines.next().expect("a greeting").expect("text");
+        assert!(greeting.contains("is serving"), "{greeting}");
+        Self { child, site: Site::behind_socket(&format!("http://127.0.0.1:{port}")) }
+    }
+
+    /// A port that was free a moment ago.
+    pub fn free_port() -> u16 {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        listener.local_addr().expect("an address").port()
+    }
+
+    /// `kill -9`, as a power cut does it, except that the disk keeps what it was given.
+    pub fn kill(&mut self) {
+        self.child.kill().expect("killed");
+        self.child.wait().expect("gone");
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Already gone if the test killed it.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Deref for Process {
+    type Target = Site;
+
+    fn deref(&self) -> &Site {
+        &self.site
+    }
+}

@@ -1,0 +1,74 @@
+//! The production router in this process, with a clock that the test moves.
+
+use std::net::SocketAddr;
+use std::ops::Deref;
+use std::path::Path;
+
+use brain_mcp::app::Application;
+use brain_mcp::clock::{Clock, ManualClock};
+use brain_mcp::configuration::{Configuration, OwnerPassword, TokenSource};
+use brain_mcp::entropy::Entropy;
+use tempfile::TempDir;
+
+use super::site::{PASSWORD, Site};
+
+/// A whole server in this process.
+pub struct TestApp {
+    site: Site,
+    /// Moves the server's clock.
+    pub clock: ManualClock,
+    data: TempDir,
+    configuration: Configuration,
+}
+
+impl TestApp {
+    /// Serves a vault, with an owner whose password is [`PASSWORD`].
+    pub async fn serving(vault: &Path) -> Self {
+        Self::with(vault, |_| {}).await
+    }
+
+    /// The same, with a configuration of one's own.
+    pub async fn with(vault: &Path, change: impl FnOnce(&mut Configuration)) -> Self {
+        let data = tempfile::tempdir().expect("a folder");
+        let mut configuration = Configuration::for_vault(vault, data.path().join("data"));
+        configuration.tokens = TokenSource::Embedded {
+            issuer: None,
+            owner_password: Some(OwnerPassword::new(PASSWORD.to_owned())),
+        };
+        change(&mut configuration);
+        Self::start(configuration, data).await
+    }
+
+    async fn start(configuration: Configuration, data: TempDir) -> Self {
+        // A start in the present: files that the test writes now must not be from
+        // the future.
+        let (clock, manual) = Clock::manual(Clock::system().now());
+        let address = SocketAddr::from(([127, 0, 0, 1], 8090));
+        let application =
+            Application::build(configuration.clone(), address, clock, Entropy::system())
+                .await
+                .expect("it starts");
+        let site = Site::in_process("http://127.0.0.1:8090", application.router());
+        Self { site, clock: manual, data, configuration }
+    }
+
+    /// Stops the server and starts it again on the same data.
+    pub async fn restart(self) -> Self {
+        let Self { site, data, configuration, .. } = self;
+        drop(site);
+        Self::start(configuration, data).await
+    }
+
+    /// Where the store is.
+    pub fn data_dir(&self) -> &Path {
+        self.data.path()
+    }
+}
+
+impl Deref for TestApp {
+    type Target = Site;
+
+    fn deref(&self) -> &Site {
+        &self.site
+    }
+}

@@ -1,0 +1,158 @@
+//! House rules that a compiler does not check.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Which top-level modules a module may name (design section 12). This table is the
+/// architecture; a new arrow is a decision and belongs in the same commit as its
+/// reason.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("contract", &[]),
+    ("clock", &[]),
+    ("entropy", &[]),
+    ("search", &[]),
+    ("authorization_server", &["contract", "clock", "entropy"]),
+    ("resource_server", &["contract", "clock"]),
+    ("access", &["contract", "resource_server"]),
+    ("vault", &["access", "search", "clock"]),
+    ("mcp", &["vault", "access", "resource_server"]),
+    // Each part's settings, and what they are made of.
+    ("configuration", &["authorization_server", "contract"]),
+    ("telemetry", &["configuration"]),
+    // `serve` starts the application; the other commands look at one part each.
+    ("admin", &["authorization_server", "access", "vault", "configuration", "app", "clock"]),
+];
+
+/// Crates that a module must not name, because what they do is another part's.
+const MUST_NOT_NAME: &[(&str, &[&str])] = &[
+    ("contract", &["axum", "sled", "tokio", "std::fs"]),
+    ("access", &["axum", "sled", "tokio", "std::fs", "async fn"]),
+    ("search", &["axum", "sled", "tokio", "std::fs", "async fn"]),
+    ("resource_server", &["sled"]),
+    ("vault", &["axum", "rmcp", "sled"]),
+    ("mcp", &["std::fs", "tokio::fs", "sled", "cap_std", "ClassifiedPath", "ReadPermit"]),
+    ("admin", &["axum"]),
+];
+
+/// The longest that a source file may be: two ideas live in a longer one.
+const MOST_LINES: usize = 400;
+
+#[test]
+fn modules_only_look_where_they_may() {
+    for (module, allowed) in MAY_USE {
+        let allowed: BTreeSet<&str> = allowed.iter().copied().chain([*module]).collect();
+        for (path, text) in files_of(module) {
+            // Prose may point anywhere; only code makes an arrow.
+            for line in code_lines(&text) {
+                assert!(!line.contains("super::super"), "{path}: write `crate::` instead");
+                assert!(
+                    !line.contains("crate::{"),
+                    "{path}: one `use` an item, so that arrows show"
+                );
+                for target in line.split("crate::").skip(1) {
+                    let end = target.find(|c: char| !c.is_alphanumeric() && c != '_');
+                    let target = &target[..end.unwrap_or(target.len())];
+                    assert!(allowed.contains(target), "{path}: `{module}` may not use `{target}`");
+                }
+            }
+        }
+    }
+}
+
+/// Every folder and file of `src` is in the table, so that a new part is a decision.
+#[test]
+fn every_module_has_its_arrows() {
+    let known: BTreeSet<&str> = MAY_USE.iter().map(|(module, _)| *module).collect();
+    for entry in fs::read_dir("src").expect("src") {
+        let name = entry.expect("an entry").file_name().into_string().expect("a text");
+        let module = name.trim_end_matches(".rs");
+        let is_root = ["app", "lib", "main"].contains(&module);
+        assert!(is_root || known.contains(module), "src/{name} is not in the table of arrows");
+    }
+}
+
+#[test]
+fn modules_do_not_name_what_is_another_parts_business() {
+    for (module, forbidden) in MUST_NOT_NAME {
+        for (path, text) in files_of(module) {
+            for line in code_lines(&text) {
+                for word in *forbidden {
+                    assert!(
+                        !line.contains(word),
+                        "{path}: `{module}` may not name `{word}`: {line}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// A [`ClassifiedPath`](brain_mcp::access::class::ClassifiedPath) is evidence; only
+/// the vault, which has asked git, may state one.
+#[test]
+fn only_the_vault_states_classes() {
+    for (path, text) in rust_files(Path::new("src")) {
+        let may = path.starts_with("src/vault/") || path.starts_with("src/access/");
+        assert!(may || !text.contains("ClassifiedPath::judged"), "{path} states a class");
+    }
+}
+
+#[test]
+fn every_file_says_what_it_is_for_and_has_one_idea() {
+    for folder in ["src", "tests/it"] {
+        for (path, text) in rust_files(Path::new(folder)) {
+            let is_test = path.contains("/tests") || path.starts_with("tests/");
+            assert!(
+                is_test || text.starts_with("//! "),
+                "{path}: the first line says what it is for"
+            );
+            let lines = text.lines().count();
+            let most = if is_test { 2 * MOST_LINES } else { MOST_LINES };
+            assert!(lines <= most, "{path} has {lines} lines");
+        }
+    }
+}
+
+/// `|safe` would let a client's name be markup.
+#[test]
+fn templates_escape_everything() {
+    for entry in fs::read_dir("templates").expect("templates") {
+        let path = entry.expect("an entry").path();
+        let text = fs::read_to_string(&path).expect("a template");
+        assert!(!text.contains("|safe") && !text.contains("| safe"), "{}", path.display());
+        assert!(!text.contains("<script"), "{}: pages need no script", path.display());
+    }
+}
+
+fn code_lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.trim_start().starts_with("//"))
+}
+
+fn files_of(module: &str) -> Vec<(String, String)> {
+    let file = PathBuf::from(format!("src/{module}.rs"));
+    if file.exists() {
+        return vec![(path_text(&file), fs::read_to_string(&file).expect("a source file"))];
+    }
+    let files = rust_files(&Path::new("src").join(module));
+    assert!(!files.is_empty(), "there is no module `{module}`");
+    files
+}
+
+fn rust_files(folder: &Path) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
+    for entry in entries {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push((path_text(&path), fs::read_to_string(&path).expect("a source file")));
+        }
+    }
+    files
+}
+
+fn path_text(path: &Path) -> String {
+    path.to_str().expect("a text").replace('\\', "/")
+}
