@@ -12,8 +12,8 @@ use subtle::ConstantTimeEq as _;
 use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::password::{NewPassword, NotVerified, Password, UnfitPassword};
 use crate::authorization_server::sign_in::SignedIn;
-use crate::authorization_server::store::users::User;
 use crate::authorization_server::store::StoreError;
+use crate::authorization_server::store::users::User;
 
 /// The name of the user in the single-owner form.
 pub const OWNER: &str = "owner";

@@ -35,18 +35,19 @@ async fn nothing_acknowledged_is_lost_and_nothing_spent_works_again() {
     let mut browser = Browser::signed_in(&server).await;
     let (mut acknowledged, mut in_doubt) = (0, 0);
     for round in 0..ROUNDS {
-        let mut codes = Vec::new();
+        // Everything is made ready first, so that the kill finds them all on their way.
+        let mut ready = Vec::new();
         for _ in 0..FLOWS {
-            codes.push(client.consent(&server, &mut browser, &["wiki:read"]).await);
+            let code = client.consent(&server, &mut browser, &["wiki:read"]).await;
+            ready.push((server.another(), code));
         }
         let mut running = JoinSet::new();
-        for code in codes {
+        for (site, code) in ready {
             let client = client.clone();
-            let site = server.another();
             running.spawn(async move { Flow::run(&client, &site, code).await });
         }
         let [pause] = entropy.bytes::<1>();
-        tokio::time::sleep(Duration::from_millis(u64::from(pause % 64))).await;
+        tokio::time::sleep(Duration::from_millis(u64::from(pause % 32))).await;
         server.kill();
         let flows = running.join_all().await;
         server = Process::start(vault.root(), &data, port);

@@ -1,9 +1,12 @@
 //! A program embeds the server through the library's public API: the lines that the
 //! README shows.
 
+use axum::body::Body;
+use axum::http::Request;
 use brain_mcp::app::Server;
 use brain_mcp::configuration::Configuration;
 
+use crate::support::forms::Form;
 use crate::support::{Browser, McpClient, OAuthClient, PASSWORD, Site, VaultBuilder};
 
 #[tokio::test]
@@ -22,15 +25,8 @@ async fn a_program_starts_the_server_on_a_free_port_and_drives_it() {
     let link = server.setup_links()[0].url.clone();
     let mut browser = Browser::default();
     let page = browser.open(&site, &link).await;
-    let fill = |form: crate::support::forms::Form| {
-        let names: Vec<String> = form.fields.iter().map(|(name, _)| name.clone()).collect();
-        names
-            .iter()
-            .filter(|name| name.contains("password"))
-            .fold(form, |form, name| form.fill(name, PASSWORD))
-    };
-    let label = page.form_labels().into_iter().find(|label| label != "Deny").expect("a button");
-    page.submit_with(&mut browser, &site, &label, fill).await;
+    let choose = |form: Form| form.fill("password", PASSWORD).fill("repeated", PASSWORD);
+    page.submit_with(&mut browser, &site, "Save and continue", choose).await;
 
     let client = OAuthClient::registered(&site, "embedding").await;
     let tokens = client.tokens(&site, &["wiki:read"]).await;

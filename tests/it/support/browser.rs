@@ -111,12 +111,6 @@ impl Page {
         }
     }
 
-    /// The labels of all buttons.
-    pub fn form_labels(&self) -> Vec<String> {
-        let forms = Form::all(&self.reply().body);
-        forms.iter().flat_map(|form| form.buttons.iter().map(|(text, ..)| text.clone())).collect()
-    }
-
     /// The form that has a button with this label.
     #[track_caller]
     pub fn form(&self, label: &str) -> Form {

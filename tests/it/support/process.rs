@@ -22,7 +22,7 @@ impl Process {
         let password = data.with_extension("password");
         fs::write(&password, PASSWORD).expect("written");
         let mut child = Command::new(env!("CARGO_BIN_EXE_brain-mcp"))
-            .args(["serve", "--log", "warn", "--listen", &format!("127.0.0.1:{port}")])
+            .args(["serve", "--log", "error", "--listen", &format!("127.0.0.1:{port}")])
             .args(["--vault".as_ref(), vault.as_os_str(), "--data-dir".as_ref(), data.as_os_str()])
             .args(["--owner-password-file".as_ref(), password.as_os_str()])
             .stdout(Stdio::piped())

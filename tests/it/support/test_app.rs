@@ -17,6 +17,7 @@ pub struct TestApp {
     site: Site,
     /// Moves the server's clock.
     pub clock: ManualClock,
+    /// Where the store is; goes with the server.
     data: TempDir,
     configuration: Configuration,
 }
@@ -57,11 +58,6 @@ impl TestApp {
         let Self { site, data, configuration, .. } = self;
         drop(site);
         Self::start(configuration, data).await
-    }
-
-    /// Where the store is.
-    pub fn data_dir(&self) -> &Path {
-        self.data.path()
     }
 }
 

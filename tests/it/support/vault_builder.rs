@@ -41,11 +41,6 @@ impl VaultBuilder {
         fs::write(path, text).expect("written");
     }
 
-    /// Removes a file.
-    pub fn remove(&self, path: &str) {
-        fs::remove_file(self.root().join(path)).expect("removed");
-    }
-
     /// Commits everything as it is.
     pub fn commit(&self) {
         self.run_git(&["add", "-A"]);
