@@ -86,7 +86,6 @@ impl Application {
     }
 
     /// All routes with all layers. Cheap to clone.
-    #[must_use]
     pub fn router(&self) -> Router {
         self.router.clone()
     }

@@ -45,8 +45,8 @@ pub(super) async fn build(
         key_source: tokens.keys,
     };
     let resource_server = ResourceServer::new(settings, tokens.liveness, clock, sessions);
-    let routes = resource_server.router(mcp).merge(tokens.routes);
-    let router = layers::around(routes, resource_server.sites(), &configuration.trusted_proxies);
+    let both = resource_server.router(mcp).merge(tokens.routes);
+    let router = layers::around(both, resource_server.sites(), &configuration.trusted_proxies);
     Ok(Application { router, resource, setup_links: tokens.setup_links })
 }
 

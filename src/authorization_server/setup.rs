@@ -48,7 +48,12 @@ pub enum SetupError {
 /// The digests of the secrets in the links, with whose they are, as long as they are
 /// good. Cheap to clone.
 #[derive(Clone, Default)]
-pub(super) struct SetupSecrets(Arc<Mutex<Vec<([u8; 32], String)>>>);
+pub(super) struct SetupSecrets(Arc<Mutex<Vec<SetupSecret>>>);
+
+struct SetupSecret {
+    digest: [u8; 32],
+    user: String,
+}
 
 impl AuthorizationServer {
     /// Sees to it that every user of the settings has a password or a way to one.
@@ -126,21 +131,22 @@ impl SetupSecrets {
     fn open(&self, secret: &str, user: &str) {
         // The link that was printed last is the only good one.
         self.close(user);
-        self.lock().push((Sha256::digest(secret).into(), user.to_owned()));
+        let digest = Sha256::digest(secret).into();
+        self.lock().push(SetupSecret { digest, user: user.to_owned() });
     }
 
     fn check(&self, presented: &str) -> Result<String, SetupError> {
         let digest: [u8; 32] = Sha256::digest(presented).into();
         let secrets = self.lock();
-        let found = secrets.iter().find(|(kept, _)| kept.ct_eq(&digest).into());
-        found.map(|(_, user)| user.clone()).ok_or(SetupError::NotTheLink)
+        let found = secrets.iter().find(|kept| kept.digest.ct_eq(&digest).into());
+        found.map(|found| found.user.clone()).ok_or(SetupError::NotTheLink)
     }
 
     fn close(&self, user: &str) {
-        self.lock().retain(|(_, whose)| whose != user);
+        self.lock().retain(|secret| secret.user != user);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<([u8; 32], String)>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<SetupSecret>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

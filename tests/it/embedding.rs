@@ -35,9 +35,6 @@ async fn a_program_starts_the_server_on_a_free_port_and_drives_it() {
     let text = mcp.read_page(&site, "garden.md").await.expect("a page");
     assert!(text.contains("Tulips in April."), "{text}");
     server.stop().await;
-    assert!(
-        site.try_send(axum::http::Request::get("/health").body(axum::body::Body::empty()).unwrap())
-            .await
-            .is_none()
-    );
+    let request = Request::get("/health").body(Body::empty()).unwrap();
+    assert!(site.try_send(request).await.is_none(), "it no longer listens");
 }

@@ -1,5 +1,6 @@
 //! The integration tests, as one binary: one link, one set of helpers.
 
+#![expect(unreachable_pub, reason = "nobody outside links to a test")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
 /// Page classes equal what git itself says.
