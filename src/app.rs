@@ -6,6 +6,7 @@
 
 mod layers;
 mod parts;
+pub mod serve;
 
 use std::io;
 use std::net::SocketAddr;

@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use brain_mcp::admin::arguments::{Arguments, Command};
-use brain_mcp::admin::{classify, serve};
+use brain_mcp::admin::classify;
+use brain_mcp::app::serve;
 use clap::Parser as _;
 
 fn main() -> ExitCode {

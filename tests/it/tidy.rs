@@ -22,8 +22,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // Each part's settings, and what they are made of.
     ("configuration", &["authorization_server", "contract"]),
     ("telemetry", &["configuration"]),
-    // `serve` starts the application; the other commands look at one part each.
-    ("admin", &["authorization_server", "access", "vault", "configuration", "app", "clock"]),
+    ("admin", &["authorization_server", "access", "vault", "configuration", "clock"]),
 ];
 
 /// Crates that a module must not name, because what they do is another part's.

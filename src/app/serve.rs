@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 
-use super::arguments::ConfigurationFlags;
-use crate::app::Server;
+use super::Server;
+use crate::admin::arguments::ConfigurationFlags;
 use crate::authorization_server::SetupLink;
 use crate::configuration::sources::gather;
 use crate::configuration::{Configuration, RawConfiguration};
