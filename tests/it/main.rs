@@ -17,6 +17,8 @@ mod crash;
 mod dance;
 /// A newcomer embeds the server in a program.
 mod embedding;
+/// The whole server with the keys of another issuer.
+mod foreign_issuer;
 /// A page that becomes sensitive is refused by the very next request.
 mod next_request;
 /// Answers over a vault equal answers over the same vault without its hidden pages.
