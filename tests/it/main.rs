@@ -23,6 +23,8 @@ mod foreign_issuer;
 mod next_request;
 /// Answers over a vault equal answers over the same vault without its hidden pages.
 mod non_interference;
+/// Other people's vaults, where they are at hand.
+mod real_vaults;
 /// Bearer tokens and the guard, against embedded and foreign issuers.
 mod resource_server;
 /// House rules that a compiler does not check.
