@@ -4,6 +4,8 @@
 //! in two lines: the text of the public key set, and the question whether a grant
 //! is alive.
 
+mod body_deadline;
+mod connections;
 mod layers;
 mod parts;
 pub mod serve;
@@ -103,7 +105,7 @@ pub struct Server {
     application: Application,
     address: SocketAddr,
     stop: oneshot::Sender<()>,
-    serving: JoinHandle<io::Result<()>>,
+    serving: JoinHandle<()>,
 }
 
 impl Server {
@@ -120,12 +122,11 @@ impl Server {
         let (clock, entropy) = (Clock::system(), Entropy::system());
         let application = Application::build(configuration, address, clock, entropy).await?;
         let (stop, stopped) = oneshot::channel::<()>();
-        let service = application.router().into_make_service_with_connect_info::<SocketAddr>();
-        let serving = tokio::spawn(async move {
-            // A dropped sender stops the server as well.
-            let stopped = async { drop(stopped.await) };
-            axum::serve(listener, service).with_graceful_shutdown(stopped).await
-        });
+        // A dropped sender stops the server as well.
+        let stopped = async { drop(stopped.await) };
+        let patience = connections::Patience::default();
+        let serving = connections::serve(listener, application.router(), patience, stopped);
+        let serving = tokio::spawn(serving);
         tracing::info!(%address, resource = %application.resource, "serving");
         Ok(Self { application, address, stop, serving })
     }
