@@ -4,6 +4,7 @@
 //! in two lines: the text of the public key set, and the question whether a grant
 //! is alive.
 
+mod housekeeping;
 mod layers;
 mod parts;
 pub mod serve;
@@ -16,7 +17,8 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::authorization_server::{OpenError, SetupError, SetupLink};
+use self::housekeeping::Housekeeping;
+use crate::authorization_server::{AuthorizationServer, OpenError, SetupError, SetupLink};
 use crate::clock::Clock;
 use crate::configuration::Configuration;
 use crate::contract::issuer::InvalidIssuer;
@@ -65,6 +67,8 @@ pub struct Application {
     router: Router,
     resource: ResourceUri,
     setup_links: Vec<SetupLink>,
+    /// Absent if the issuer is a foreign one.
+    authorization_server: Option<AuthorizationServer>,
 }
 
 impl Application {
@@ -104,6 +108,7 @@ pub struct Server {
     address: SocketAddr,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<io::Result<()>>,
+    housekeeping: Option<Housekeeping>,
 }
 
 impl Server {
@@ -126,8 +131,9 @@ impl Server {
             let stopped = async { drop(stopped.await) };
             axum::serve(listener, service).with_graceful_shutdown(stopped).await
         });
+        let housekeeping = application.authorization_server.clone().map(Housekeeping::start);
         tracing::info!(%address, resource = %application.resource, "serving");
-        Ok(Self { application, address, stop, serving })
+        Ok(Self { application, address, stop, serving, housekeeping })
     }
 
     /// Where it listens.
@@ -151,8 +157,11 @@ impl Server {
     /// Stops accepting, lets running requests end, and returns. Streams that
     /// clients keep open are cut after two seconds.
     pub async fn stop(self) {
-        let Self { application, stop, mut serving, .. } = self;
+        let Self { application, stop, mut serving, housekeeping, .. } = self;
         let _ = stop.send(());
+        if let Some(housekeeping) = housekeeping {
+            housekeeping.stop().await;
+        }
         let patience = std::time::Duration::from_secs(2);
         if tokio::time::timeout(patience, &mut serving).await.is_err() {
             serving.abort();
