@@ -1,9 +1,10 @@
 //! The composition root: builds each part, joins their routes, serves them.
 //!
-//! The only file that knows both servers. What one gets of the other stands here
+//! Only this module knows both servers. What one gets of the other stands in `parts`
 //! in two lines: the text of the public key set, and the question whether a grant
 //! is alive.
 
+mod connections;
 mod housekeeping;
 mod layers;
 mod parts;
@@ -11,12 +12,15 @@ pub mod serve;
 
 use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use axum::Router;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
+use self::connections::{Peer, Scissors, cuttable};
 use self::housekeeping::Housekeeping;
 use crate::authorization_server::{AuthorizationServer, OpenError, SetupError, SetupLink};
 use crate::clock::Clock;
@@ -108,6 +112,7 @@ pub struct Server {
     address: SocketAddr,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<io::Result<()>>,
+    scissors: Scissors,
     housekeeping: Option<Housekeeping>,
 }
 
@@ -125,7 +130,8 @@ impl Server {
         let (clock, entropy) = (Clock::system(), Entropy::system());
         let application = Application::build(configuration, address, clock, entropy).await?;
         let (stop, stopped) = oneshot::channel::<()>();
-        let service = application.router().into_make_service_with_connect_info::<SocketAddr>();
+        let (listener, scissors) = cuttable(listener);
+        let service = application.router().into_make_service_with_connect_info::<Peer>();
         let serving = tokio::spawn(async move {
             // A dropped sender stops the server as well.
             let stopped = async { drop(stopped.await) };
@@ -133,7 +139,7 @@ impl Server {
         });
         let housekeeping = application.authorization_server.clone().map(Housekeeping::start);
         tracing::info!(%address, resource = %application.resource, "serving");
-        Ok(Self { application, address, stop, serving, housekeeping })
+        Ok(Self { application, address, stop, serving, scissors, housekeeping })
     }
 
     /// Where it listens.
@@ -154,18 +160,21 @@ impl Server {
         self.application.setup_links()
     }
 
-    /// Stops accepting, lets running requests end, and returns. Streams that
-    /// clients keep open are cut after two seconds.
+    /// Stops accepting, lets running requests end, and returns. What clients keep open
+    /// is cut after two seconds.
     pub async fn stop(self) {
-        let Self { application, stop, mut serving, housekeeping, .. } = self;
+        const PATIENCE: Duration = Duration::from_secs(2);
+        let Self { application, stop, mut serving, scissors, housekeeping, .. } = self;
         let _ = stop.send(());
         if let Some(housekeeping) = housekeeping {
             housekeeping.stop().await;
         }
-        let patience = std::time::Duration::from_secs(2);
-        if tokio::time::timeout(patience, &mut serving).await.is_err() {
+        if timeout(PATIENCE, &mut serving).await.is_err() {
             serving.abort();
             let _ = serving.await;
+            if timeout(PATIENCE, scissors.cut()).await.is_err() {
+                tracing::warn!("a request did not end with its connection");
+            }
         }
         drop(application);
     }

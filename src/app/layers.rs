@@ -1,6 +1,6 @@
 //! What every request passes, whatever it asks for.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, Request, State};
@@ -15,6 +15,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 use tracing::Instrument as _;
 
+use super::connections::Peer;
 use crate::resource_server::host_origin::{AllowedSites, require_known_host};
 
 /// Puts the layers around the routes, and answers what no route does.
@@ -65,7 +66,7 @@ async fn log_request(
     request: Request,
     next: Next,
 ) -> Response {
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
+    let peer = request.extensions().get::<ConnectInfo<Peer>>().map(|peer| peer.0.0.ip());
     let client = peer.map(|peer| client_address(peer, request.headers(), &proxies));
     let span = tracing::info_span!(
         "request",
