@@ -86,6 +86,7 @@ impl Tokens {
                 let settings = AuthorizationSettings {
                     lifetimes: configuration.lifetimes,
                     users: user_names(&configuration.people),
+                    hashing_cost: configuration.hashing_cost,
                     ..AuthorizationSettings::new(
                         issuer.clone(),
                         resource.clone(),
