@@ -1,24 +1,28 @@
 //! The composition root: builds each part, joins their routes, serves them.
 //!
-//! The only file that knows both servers. What one gets of the other stands here
+//! Only this module knows both servers. What one gets of the other stands in `parts`
 //! in two lines: the text of the public key set, and the question whether a grant
 //! is alive.
 
 mod body_deadline;
 mod connections;
+mod housekeeping;
 mod layers;
 mod parts;
 pub mod serve;
 
 use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use axum::Router;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
-use crate::authorization_server::{OpenError, SetupError, SetupLink};
+use self::housekeeping::Housekeeping;
+use crate::authorization_server::{AuthorizationServer, OpenError, SetupError, SetupLink};
 use crate::clock::Clock;
 use crate::configuration::Configuration;
 use crate::contract::issuer::InvalidIssuer;
@@ -67,6 +71,8 @@ pub struct Application {
     router: Router,
     resource: ResourceUri,
     setup_links: Vec<SetupLink>,
+    /// Absent if the issuer is a foreign one.
+    authorization_server: Option<AuthorizationServer>,
 }
 
 impl Application {
@@ -106,6 +112,7 @@ pub struct Server {
     address: SocketAddr,
     stop: oneshot::Sender<()>,
     serving: JoinHandle<()>,
+    housekeeping: Option<Housekeeping>,
 }
 
 impl Server {
@@ -127,8 +134,9 @@ impl Server {
         let patience = connections::Patience::default();
         let serving = connections::serve(listener, application.router(), patience, stopped);
         let serving = tokio::spawn(serving);
+        let housekeeping = application.authorization_server.clone().map(Housekeeping::start);
         tracing::info!(%address, resource = %application.resource, "serving");
-        Ok(Self { application, address, stop, serving })
+        Ok(Self { application, address, stop, serving, housekeeping })
     }
 
     /// Where it listens.
@@ -149,13 +157,16 @@ impl Server {
         self.application.setup_links()
     }
 
-    /// Stops accepting, lets running requests end, and returns. Streams that
-    /// clients keep open are cut after two seconds.
+    /// Stops accepting, lets running requests end, and returns. What clients keep open
+    /// is cut after two seconds.
     pub async fn stop(self) {
-        let Self { application, stop, mut serving, .. } = self;
+        const PATIENCE: Duration = Duration::from_secs(2);
+        let Self { application, stop, mut serving, housekeeping, .. } = self;
         let _ = stop.send(());
-        let patience = std::time::Duration::from_secs(2);
-        if tokio::time::timeout(patience, &mut serving).await.is_err() {
+        if let Some(housekeeping) = housekeeping {
+            housekeeping.stop().await;
+        }
+        if timeout(PATIENCE, &mut serving).await.is_err() {
             serving.abort();
             let _ = serving.await;
         }

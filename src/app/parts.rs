@@ -47,7 +47,8 @@ pub(super) async fn build(
     let resource_server = ResourceServer::new(settings, tokens.liveness, clock, sessions);
     let both = resource_server.router(mcp).merge(tokens.routes);
     let router = layers::around(both, resource_server.sites(), &configuration.trusted_proxies);
-    Ok(Application { router, resource, setup_links: tokens.setup_links })
+    let Tokens { setup_links, authorization_server, .. } = tokens;
+    Ok(Application { router, resource, setup_links, authorization_server })
 }
 
 /// What the resource server is told about the issuer, foreign or embedded; and
@@ -58,6 +59,7 @@ struct Tokens {
     liveness: Arc<dyn GrantLiveness>,
     routes: Router,
     setup_links: Vec<SetupLink>,
+    authorization_server: Option<AuthorizationServer>,
 }
 
 impl Tokens {
@@ -74,6 +76,7 @@ impl Tokens {
                 liveness: Arc::new(ForeignGrants),
                 routes: Router::new(),
                 setup_links: Vec::new(),
+                authorization_server: None,
             }),
             TokenSource::Embedded { issuer, owner_password } => {
                 let issuer = match issuer {
@@ -83,6 +86,7 @@ impl Tokens {
                 let settings = AuthorizationSettings {
                     lifetimes: configuration.lifetimes,
                     users: user_names(&configuration.people),
+                    hashing_cost: configuration.hashing_cost,
                     ..AuthorizationSettings::new(
                         issuer.clone(),
                         resource.clone(),
@@ -104,6 +108,7 @@ impl Tokens {
                     liveness: server.liveness(),
                     routes: server.router(),
                     setup_links,
+                    authorization_server: Some(server),
                 })
             }
         }

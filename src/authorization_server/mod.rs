@@ -44,7 +44,7 @@ mod sign_in;
 mod signing_key;
 mod store;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod token;
 
 use std::sync::Arc;

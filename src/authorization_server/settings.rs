@@ -50,8 +50,6 @@ pub struct Lifetimes {
     pub session_idle: Duration,
     /// How long after signing in a user may approve.
     pub fresh_login: Duration,
-    /// `wiki:people`, in whatever grant.
-    pub people: Duration,
     /// A registered client that no user has approved.
     pub unused_client: Duration,
     /// A registered client without grants, and what is remembered of grants that are
@@ -110,7 +108,6 @@ impl Default for Lifetimes {
             session: 12 * HOUR,
             session_idle: HOUR,
             fresh_login: 10 * MINUTE,
-            people: HOUR,
             unused_client: DAY,
             inactive_client: 90 * DAY,
         }
