@@ -7,6 +7,7 @@
 mod layers;
 mod parts;
 pub mod serve;
+mod unread;
 
 use std::io;
 use std::net::SocketAddr;
