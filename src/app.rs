@@ -9,18 +9,20 @@ mod parts;
 pub mod serve;
 mod unread;
 
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use axum::Router;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::authorization_server::{OpenError, SetupError, SetupLink};
+use crate::authorization_server::{AuthorizationServer, OpenError, SetupError, SetupLink};
 use crate::clock::Clock;
 use crate::configuration::Configuration;
-use crate::contract::issuer::InvalidIssuer;
+use crate::contract::issuer::{InvalidIssuer, Issuer};
 use crate::contract::resource::{InvalidResource, MCP_PATH, ResourceUri};
 use crate::entropy::Entropy;
 use crate::resource_server::key_source::InvalidKeyUrl;
@@ -29,7 +31,7 @@ use crate::resource_server::key_source::InvalidKeyUrl;
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {error}")]
+    #[error("cannot listen on {address}: {error}; {}", listen_cure(error))]
     Listen {
         /// The address that was asked for.
         address: SocketAddr,
@@ -46,13 +48,8 @@ pub enum StartError {
     #[error("jwks_url: {0}")]
     Keys(#[from] InvalidKeyUrl),
     /// A vault cannot be opened.
-    #[error("vault {folder}: {error}")]
-    Vault {
-        /// The folder.
-        folder: String,
-        /// What is wrong with it.
-        error: crate::vault::OpenError,
-    },
+    #[error(transparent)]
+    Vault(#[from] crate::vault::OpenError),
     /// The authorization server cannot open its store or its keys.
     #[error(transparent)]
     AuthorizationServer(#[from] OpenError),
@@ -61,11 +58,38 @@ pub enum StartError {
     OwnerPassword(#[from] SetupError),
 }
 
+/// What the owner can do about an address that is not to be had.
+fn listen_cure(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            "stop the program that has it, or choose another with --listen 127.0.0.1:PORT \
+             (port 0 picks a free one)"
+        }
+        io::ErrorKind::PermissionDenied => {
+            "ports below 1024 are for the administrator; choose another with --listen \
+             127.0.0.1:PORT"
+        }
+        _ => "choose an address of this machine with --listen ADDRESS:PORT",
+    }
+}
+
 /// Everything but the socket. An integration test calls its router directly.
 pub struct Application {
     router: Router,
     resource: ResourceUri,
+    issuer: Issuer,
+    signs_in: SignsIn,
+    embedded: Option<AuthorizationServer>,
     setup_links: Vec<SetupLink>,
+}
+
+/// Where people sign in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignsIn {
+    /// On the pages of this server.
+    Here,
+    /// At a foreign issuer.
+    Elsewhere,
 }
 
 impl Application {
@@ -107,6 +131,21 @@ pub struct Server {
     serving: JoinHandle<io::Result<()>>,
 }
 
+/// Between two looks for what has expired.
+const SWEEP: Duration = Duration::from_secs(3_600);
+
+/// Forgets what has expired, at once and then every hour.
+async fn sweep(embedded: Option<AuthorizationServer>) -> Infallible {
+    let Some(server) = embedded else { return std::future::pending().await };
+    let mut hours = tokio::time::interval(SWEEP);
+    loop {
+        hours.tick().await;
+        if let Err(error) = server.sweep().await {
+            tracing::error!(%error, "what has expired could not be forgotten");
+        }
+    }
+}
+
 impl Server {
     /// Starts to serve; returns when requests are accepted.
     ///
@@ -122,10 +161,15 @@ impl Server {
         let application = Application::build(configuration, address, clock, entropy).await?;
         let (stop, stopped) = oneshot::channel::<()>();
         let service = application.router().into_make_service_with_connect_info::<SocketAddr>();
+        let embedded = application.embedded.clone();
         let serving = tokio::spawn(async move {
             // A dropped sender stops the server as well.
             let stopped = async { drop(stopped.await) };
-            axum::serve(listener, service).with_graceful_shutdown(stopped).await
+            tokio::select! {
+                outcome = axum::serve(listener, service).with_graceful_shutdown(stopped) => outcome,
+                // Ends with the serving: it holds the store, which the next server may want.
+                never = sweep(embedded) => match never {},
+            }
         });
         tracing::info!(%address, resource = %application.resource, "serving");
         Ok(Self { application, address, stop, serving })
@@ -143,6 +187,18 @@ impl Server {
         self.application.resource.as_str()
     }
 
+    /// Whose tokens are trusted.
+    #[must_use]
+    pub fn issuer(&self) -> &str {
+        self.application.issuer.as_str()
+    }
+
+    /// Where people sign in.
+    #[must_use]
+    pub const fn signs_in(&self) -> SignsIn {
+        self.application.signs_in
+    }
+
     /// The one-time links by which those choose a password who have none.
     #[must_use]
     pub fn setup_links(&self) -> &[SetupLink] {
@@ -154,7 +210,7 @@ impl Server {
     pub async fn stop(self) {
         let Self { application, stop, mut serving, .. } = self;
         let _ = stop.send(());
-        let patience = std::time::Duration::from_secs(2);
+        let patience = Duration::from_secs(2);
         if tokio::time::timeout(patience, &mut serving).await.is_err() {
             serving.abort();
             let _ = serving.await;
