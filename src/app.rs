@@ -10,6 +10,7 @@ mod housekeeping;
 mod layers;
 mod parts;
 pub mod serve;
+mod unread;
 
 use std::io;
 use std::net::SocketAddr;
@@ -25,7 +26,7 @@ use self::housekeeping::Housekeeping;
 use crate::authorization_server::{AuthorizationServer, OpenError, SetupError, SetupLink};
 use crate::clock::Clock;
 use crate::configuration::Configuration;
-use crate::contract::issuer::InvalidIssuer;
+use crate::contract::issuer::{InvalidIssuer, Issuer};
 use crate::contract::resource::{InvalidResource, MCP_PATH, ResourceUri};
 use crate::entropy::Entropy;
 use crate::resource_server::key_source::InvalidKeyUrl;
@@ -34,7 +35,7 @@ use crate::resource_server::key_source::InvalidKeyUrl;
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {error}")]
+    #[error("cannot listen on {address}: {error}; {}", listen_cure(error))]
     Listen {
         /// The address that was asked for.
         address: SocketAddr,
@@ -51,13 +52,8 @@ pub enum StartError {
     #[error("jwks_url: {0}")]
     Keys(#[from] InvalidKeyUrl),
     /// A vault cannot be opened.
-    #[error("vault {folder}: {error}")]
-    Vault {
-        /// The folder.
-        folder: String,
-        /// What is wrong with it.
-        error: crate::vault::OpenError,
-    },
+    #[error(transparent)]
+    Vault(#[from] crate::vault::OpenError),
     /// The authorization server cannot open its store or its keys.
     #[error(transparent)]
     AuthorizationServer(#[from] OpenError),
@@ -66,13 +62,39 @@ pub enum StartError {
     OwnerPassword(#[from] SetupError),
 }
 
+/// What the owner can do about an address that is not to be had.
+fn listen_cure(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            "stop the program that has it, or choose another with --listen 127.0.0.1:PORT \
+             (port 0 picks a free one)"
+        }
+        io::ErrorKind::PermissionDenied => {
+            "ports below 1024 are for the administrator; choose another with --listen \
+             127.0.0.1:PORT"
+        }
+        _ => "choose an address of this machine with --listen ADDRESS:PORT",
+    }
+}
+
 /// Everything but the socket. An integration test calls its router directly.
 pub struct Application {
     router: Router,
     resource: ResourceUri,
+    issuer: Issuer,
+    signs_in: SignsIn,
     setup_links: Vec<SetupLink>,
     /// Absent if the issuer is a foreign one.
     authorization_server: Option<AuthorizationServer>,
+}
+
+/// Where people sign in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignsIn {
+    /// On the pages of this server.
+    Here,
+    /// At a foreign issuer.
+    Elsewhere,
 }
 
 impl Application {
@@ -149,6 +171,18 @@ impl Server {
     #[must_use]
     pub fn mcp_url(&self) -> &str {
         self.application.resource.as_str()
+    }
+
+    /// Whose tokens are trusted.
+    #[must_use]
+    pub fn issuer(&self) -> &str {
+        self.application.issuer.as_str()
+    }
+
+    /// Where people sign in.
+    #[must_use]
+    pub const fn signs_in(&self) -> SignsIn {
+        self.application.signs_in
     }
 
     /// The one-time links by which those choose a password who have none.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::X_CONTENT_TYPE_OPTIONS;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
-use axum::middleware::{Next, from_fn_with_state, map_request};
+use axum::middleware::{Next, from_fn, from_fn_with_state, map_request};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
@@ -16,6 +16,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use tracing::Instrument as _;
 
 use super::body_deadline;
+use super::unread::take_in_unread_body;
 use crate::resource_server::host_origin::{AllowedSites, require_known_host};
 
 /// Puts the layers around the routes, and answers what no route does.
@@ -38,6 +39,7 @@ pub(super) fn around(
         .layer(map_request(body_deadline::limit))
         .layer(nosniff)
         .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn(take_in_unread_body))
         .layer(from_fn_with_state(proxies, log_request))
 }
 

@@ -23,9 +23,11 @@ impl DataDirectory {
     ///
     /// # Errors
     ///
-    /// [`OpenError::InUse`] if another process has it, [`OpenError::Io`].
+    /// [`OpenError::InUse`] if another process has it, [`OpenError::NoDirectory`],
+    /// [`OpenError::Io`].
     pub(crate) fn claim(path: &Path) -> Result<Self, OpenError> {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(at(path))?;
+        let unusable = |source| OpenError::NoDirectory { path: path.to_owned(), source };
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(unusable)?;
         let lock_path = path.join(LOCK);
         let lock = File::options()
             .create(true)
@@ -33,7 +35,7 @@ impl DataDirectory {
             .write(true)
             .mode(0o600)
             .open(&lock_path)
-            .map_err(at(&lock_path))?;
+            .map_err(unusable)?;
         match lock.try_lock() {
             Ok(()) => Ok(Self { path: path.to_owned(), _lock: lock }),
             Err(TryLockError::WouldBlock) => Err(OpenError::InUse(path.to_owned())),

@@ -66,7 +66,14 @@ pub use self::store::{OpenError, StoreError};
 use crate::clock::Clock;
 use crate::contract::key_set::PublicKeySet;
 use crate::contract::liveness::GrantLiveness;
+use crate::contract::resource::ResourceUri;
 use crate::entropy::Entropy;
+
+/// What is left of the pages while a foreign issuer is trusted and nobody signs in here:
+/// the one that tells visitors what this address is.
+pub fn page_for_visitors(resource: &ResourceUri) -> Router {
+    endpoints::front::routes(resource, None)
+}
 
 /// A handle to the authorization server. Cheap to clone.
 #[derive(Clone)]
@@ -106,7 +113,11 @@ impl AuthorizationServer {
 
     /// Everything that the server answers, pages and endpoints.
     pub fn router(&self) -> Router {
-        endpoints::pages().merge(endpoints::machine::routes()).with_state(self.clone())
+        let Settings { resource, issuer, .. } = self.settings();
+        endpoints::pages()
+            .merge(endpoints::machine::routes())
+            .with_state(self.clone())
+            .merge(endpoints::front::routes(resource, Some(issuer)))
     }
 
     /// The public halves of the signing keys, for the resource server.

@@ -13,8 +13,11 @@ fn from(
     let environment =
         RawConfiguration::from_environment(environment.iter().map(owned), &mut faults);
     let flags = flags.iter().map(|(key, value)| (*key, (*value).to_owned()));
-    let raw =
-        RawConfiguration::from_flags(flags, []).or(environment).or(file::parse(text, &mut faults));
+    let raw = RawConfiguration::from_flags(flags, []).or(environment).or(file::parse(
+        std::path::Path::new("test.toml"),
+        text,
+        &mut faults,
+    ));
     check(&raw, Some(PathBuf::from("data")), faults)
 }
 
