@@ -19,9 +19,9 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Serve a folder of notes.
-    Serve(ConfigurationFlags),
+    Serve(Box<ConfigurationFlags>),
     /// Show the class of each page and the rule that decided it.
-    Classify(ClassifyFlags),
+    Classify(Box<ClassifyFlags>),
 }
 
 /// Every scalar of the configuration, as a flag.
