@@ -62,8 +62,10 @@ impl RedirectUri {
     /// The longest URI, in bytes.
     pub const MAX_BYTES: usize = 2048;
 
-    /// Schemes that a browser runs, opens as a document, or resolves by itself.
-    const FORBIDDEN_SCHEMES: [&str; 10] = [
+    /// Schemes that a browser runs, opens as a document, or resolves by itself; and
+    /// those by which the answer would leave the device for a host that the consent
+    /// page does not name, because it takes them for an app's.
+    const FORBIDDEN_SCHEMES: [&str; 22] = [
         "javascript",
         "data",
         "vbscript",
@@ -74,6 +76,18 @@ impl RedirectUri {
         "view-source",
         "ws",
         "wss",
+        "ftp",
+        "ftps",
+        "sftp",
+        "smb",
+        "nfs",
+        "dav",
+        "davs",
+        "ldap",
+        "ssh",
+        "mailto",
+        "sms",
+        "tel",
     ];
 
     /// Applies the registration rules: https to anywhere, http to loopback, and
@@ -93,7 +107,7 @@ impl RedirectUri {
             return Err(InvalidRedirectUri::ForbiddenCharacter);
         }
         let url = Url::parse(text).map_err(|_| InvalidRedirectUri::NotAbsolute)?;
-        if Self::FORBIDDEN_SCHEMES.contains(&url.scheme()) {
+        if Self::FORBIDDEN_SCHEMES.contains(&url.scheme()) || is_wrapper(&url) {
             return Err(InvalidRedirectUri::ForbiddenScheme);
         }
         if text.contains('#') {
@@ -199,6 +213,15 @@ impl fmt::Display for RedirectUri {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(formatter)
     }
+}
+
+/// Whether the URI wraps another one that a browser would follow or run, as
+/// `jar:https://…` and `feed:javascript:…` do.
+fn is_wrapper(url: &Url) -> bool {
+    Url::parse(url.path()).is_ok_and(|inner| {
+        matches!(inner.scheme(), "http" | "https")
+            || RedirectUri::FORBIDDEN_SCHEMES.contains(&inner.scheme())
+    })
 }
 
 /// What stands between `//` and the path, in the spelling of the text.

@@ -54,13 +54,27 @@ impl Identity {
     /// The time of the last change cannot be set by hand, unlike that of the last
     /// modification.
     pub(super) fn is_settled_at(&self, moment: SystemTime) -> bool {
+        let (stamped, tick) = self.stamp();
+        moment.duration_since(UNIX_EPOCH).is_ok_and(|now| stamped + tick <= now)
+    }
+
+    /// When the file was changed, and how coarse the stamp is that says so.
+    fn stamp(&self) -> (Duration, Duration) {
         let (seconds, nanoseconds) = self.changed;
         let tick = if nanoseconds == 0 { COARSE_TICK } else { TICK };
         let stamped = Duration::new(
             u64::try_from(seconds).unwrap_or(0),
             u32::try_from(nanoseconds).unwrap_or(0),
         );
-        moment.duration_since(UNIX_EPOCH).is_ok_and(|now| stamped + tick <= now)
+        (stamped, tick)
+    }
+
+    /// How long it takes from `moment` until the file has not been touched for a
+    /// while. A stamp from the future says nothing.
+    fn rests_in(&self, moment: SystemTime) -> Option<Duration> {
+        let (stamped, tick) = self.stamp();
+        let age = moment.duration_since(UNIX_EPOCH).ok()?.checked_sub(stamped)?;
+        tick.checked_sub(age).filter(|left| !left.is_zero())
     }
 }
 
@@ -148,6 +162,17 @@ impl Fingerprint {
             .iter()
             .filter(|(_, watch, _)| matches!(watch, Watch::TreeFile | Watch::OutsideFile))
             .map(|(path, _, seen)| (path, seen))
+    }
+
+    /// How long to wait for a rule file that somebody seems to be writing: it was
+    /// touched just now, and is empty or ends within a line. Many editors cut a file
+    /// to nothing before they write it anew.
+    pub(super) fn unfinished_for(&self, moment: SystemTime) -> Option<Duration> {
+        let waits = self.rule_files().filter_map(|(_, seen)| match seen {
+            Seen::Text(bytes, identity) if !bytes.ends_with(b"\n") => identity.rests_in(moment),
+            _ => None,
+        });
+        waits.max()
     }
 
     /// What was in a file that is compared byte for byte.

@@ -25,6 +25,10 @@ const PATIENCE_FOR_BLOBS: Duration = Duration::from_secs(120);
 /// `GIT_ATTR_SOURCE`, `GIT_CONFIG_…`) changes what it answers.
 const KEPT_VARIABLES: [&str; 3] = ["PATH", "HOME", "XDG_CONFIG_HOME"];
 
+/// Settings that are ours, whatever the repository says: none of its programs is
+/// started. A vault may come with its `.git` from elsewhere.
+const OWN_SETTINGS: [&str; 1] = ["core.fsmonitor=false"];
+
 /// The installed git, asked from within one folder.
 #[derive(Debug)]
 pub(super) struct Git {
@@ -61,6 +65,8 @@ pub(super) enum GitError {
     TooOld(String),
     #[error("`git {command}` failed: {words}")]
     Failed { command: String, words: String },
+    #[error("its repository has its work tree in another place, {0} (core.worktree)")]
+    ElsewhereWorkTree(PathBuf),
     #[error("`git {0}` did not answer in time")]
     TimedOut(String),
     #[error("`git {0}` gave an answer that makes no sense")]
@@ -180,6 +186,7 @@ impl Git {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
         command
+            .args(OWN_SETTINGS.iter().flat_map(|setting| ["-c", setting]))
             .args(arguments)
             .current_dir(&self.folder)
             .env_clear()
@@ -187,6 +194,10 @@ impl Git {
             .env("LC_ALL", "C")
             // A missing blob of a partial clone is missing: no network while judging.
             .env("GIT_NO_LAZY_FETCH", "1")
+            // The same for a git that does not know this yet.
+            .env("GIT_ALLOW_PROTOCOL", "none")
+            // The index is the owner's; we only read it.
+            .env("GIT_OPTIONAL_LOCKS", "0")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

@@ -89,6 +89,10 @@ impl Repository {
         let (Some(top), Some(common_folder)) = (lines.next(), lines.next()) else {
             return Err(GitError::Garbled("rev-parse"));
         };
+        // git would read the rules there, and take our paths for paths in there.
+        if !root.starts_with(&top) {
+            return Err(GitError::ElsewhereWorkTree(top));
+        }
         let paths: Vec<PathBuf> = lines.collect();
         // A line too many: a folder has a line end in its name.
         if paths.len() != names.len() {

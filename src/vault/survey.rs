@@ -99,6 +99,7 @@ impl From<GitError> for Trouble {
             GitError::NotStarted(_)
             | GitError::TooOld(_)
             | GitError::Failed { .. }
+            | GitError::ElsewhereWorkTree(_)
             | GitError::Garbled(_) => Self::Lasting(error.to_string()),
         }
     }
@@ -138,6 +139,10 @@ impl Surveyor {
         let walk = walk(&root)
             .map_err(|error| Trouble::Passing(format!("the vault cannot be read: {error}")))?;
         let fingerprint = self.look(&walk);
+        if let Some(pause) = fingerprint.unfinished_for(stamping_time()) {
+            std::thread::sleep(pause);
+            return Ok(None);
+        }
         let mut doubts = Vec::new();
         let mut stability = Stability::Settled;
         let judgement =

@@ -1,6 +1,7 @@
 //! gitattributes.md section 6.1: where the repository is, and how it is set up.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use super::{
@@ -89,6 +90,38 @@ fn variables_for_git_change_nothing() {
         .expect("the test program runs");
     let printed = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
+}
+
+/// git judges paths by the rules of the work tree, wherever its `.git` is.
+#[test]
+fn a_vault_outside_of_its_work_tree_does_not_open() {
+    let (folder, elsewhere) = (Folder::repository(), Folder::plain());
+    let vault = folder.open();
+    assert_eq!(vault.class("open/a.md"), ORDINARY);
+    let place = elsewhere.path().to_str().expect("UTF-8");
+    folder.git(&["config", "core.worktree", place]);
+    assert_unavailable(&vault);
+    let error = super::open(folder.path()).err().expect("it does not open");
+    assert!(error.contains("core.worktree"), "{error}");
+}
+
+/// A vault may come with its `.git` from elsewhere. Its settings say what counts, and
+/// must not start programs.
+#[test]
+fn settings_of_the_repository_start_no_program() {
+    let folder = Folder::repository();
+    folder.write(".git/program", "#!/bin/sh\ntouch \"$(dirname \"$0\")/started\"\n");
+    let program = folder.at(".git/program");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).expect("it is ours");
+    let program = program.to_str().expect("UTF-8");
+    for key in ["core.fsmonitor", "core.sshCommand", "filter.git-crypt.process"] {
+        folder.git(&["config", key, program]);
+    }
+    let _ = fs::remove_file(folder.at(".git/started"));
+    let vault = folder.open();
+    assert_eq!(vault.class("open/a.md"), ORDINARY);
+    assert_eq!(vault.class("closed/b.md"), CONFIDENTIAL);
+    assert!(!folder.at(".git/started").exists());
 }
 
 /// Row 23: rules of folders that are not checked out count.

@@ -110,6 +110,26 @@ fn a_page_that_comes_back_at_once_is_not_a_new_one() {
     assert_eq!(vault.class("closed/b.md"), ORDINARY);
 }
 
+/// Row 11: a rule that no request has met yet is not forgotten while the file that
+/// it stands in is written anew.
+#[test]
+fn an_empty_rule_file_is_given_time_to_be_written() {
+    let folder = Folder::repository();
+    let vault = folder.open();
+    assert_eq!(vault.class("open/a.md"), ORDINARY);
+    let rules = format!("{RULES}open/a.md filter=git-crypt\n");
+    folder.write(".gitattributes", &rules);
+    folder.write("open/a.md", "canary");
+    folder.write(".gitattributes", "");
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(30));
+            folder.write(".gitattributes", &rules);
+        });
+        assert_eq!(vault.class("open/a.md"), CONFIDENTIAL);
+    });
+}
+
 /// A rule that names a folder does not go with it when the folder is renamed. The
 /// owner gets the same wait, and the same line in the log, as if the rule had gone.
 #[test]
