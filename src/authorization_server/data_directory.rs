@@ -24,6 +24,7 @@ impl DataDirectory {
     /// # Errors
     ///
     /// [`OpenError::InUse`] if another process has it, [`OpenError::Io`].
+    #[expect(clippy::disallowed_methods, reason = "a lock file of our own, not a page")]
     pub(crate) fn claim(path: &Path) -> Result<Self, OpenError> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(at(path))?;
         let lock_path = path.join(LOCK);
@@ -60,6 +61,7 @@ impl DataDirectory {
 
     /// Writes a file that only this user can read, and returns when it is on the
     /// disk under its name.
+    #[expect(clippy::disallowed_methods, reason = "a file of our own, not a page")]
     pub(crate) fn write(&self, name: &str, contents: &[u8]) -> Result<(), OpenError> {
         let path = self.path.join(name);
         // Under another name first: a crash must not leave half a file under this one.

@@ -106,13 +106,11 @@ fn nothing_that_arrives_breaks_the_server() {
             return Err(TestCaseError::reject("no HTTP request"));
         };
         let door = arrival.door();
-        let reply = runtime.block_on(async {
-            if arrival.is_signed_in {
-                browser.borrow_mut().send(&app, request).await
-            } else {
-                app.send(request).await
-            }
-        });
+        let mut visitor = if arrival.is_signed_in { browser.take() } else { Browser::default() };
+        let reply = runtime.block_on(visitor.send(&app, request));
+        if arrival.is_signed_in {
+            browser.replace(visitor);
+        }
         prop_assert!(reply.status.as_u16() < 500, "{} {}", reply.status, reply.body);
         prop_assert!(!reply.body.contains("temporarily unavailable"), "{}", reply.body);
         let kind = reply.header("content-type");
