@@ -4,11 +4,13 @@
 //! in two lines: the text of the public key set, and the question whether a grant
 //! is alive.
 
+mod body_deadline;
 mod connections;
 mod housekeeping;
 mod layers;
 mod parts;
 pub mod serve;
+mod unread;
 
 use std::io;
 use std::net::SocketAddr;
@@ -20,12 +22,11 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use self::connections::{Peer, Scissors, cuttable};
 use self::housekeeping::Housekeeping;
 use crate::authorization_server::{AuthorizationServer, OpenError, SetupError, SetupLink};
 use crate::clock::Clock;
 use crate::configuration::Configuration;
-use crate::contract::issuer::InvalidIssuer;
+use crate::contract::issuer::{InvalidIssuer, Issuer};
 use crate::contract::resource::{InvalidResource, MCP_PATH, ResourceUri};
 use crate::entropy::Entropy;
 use crate::resource_server::key_source::InvalidKeyUrl;
@@ -34,7 +35,7 @@ use crate::resource_server::key_source::InvalidKeyUrl;
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {error}")]
+    #[error("cannot listen on {address}: {error}; {}", listen_cure(error))]
     Listen {
         /// The address that was asked for.
         address: SocketAddr,
@@ -51,13 +52,8 @@ pub enum StartError {
     #[error("jwks_url: {0}")]
     Keys(#[from] InvalidKeyUrl),
     /// A vault cannot be opened.
-    #[error("vault {folder}: {error}")]
-    Vault {
-        /// The folder.
-        folder: String,
-        /// What is wrong with it.
-        error: crate::vault::OpenError,
-    },
+    #[error(transparent)]
+    Vault(#[from] crate::vault::OpenError),
     /// The authorization server cannot open its store or its keys.
     #[error(transparent)]
     AuthorizationServer(#[from] OpenError),
@@ -66,13 +62,39 @@ pub enum StartError {
     OwnerPassword(#[from] SetupError),
 }
 
+/// What the owner can do about an address that is not to be had.
+fn listen_cure(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            "stop the program that has it, or choose another with --listen 127.0.0.1:PORT \
+             (port 0 picks a free one)"
+        }
+        io::ErrorKind::PermissionDenied => {
+            "ports below 1024 are for the administrator; choose another with --listen \
+             127.0.0.1:PORT"
+        }
+        _ => "choose an address of this machine with --listen ADDRESS:PORT",
+    }
+}
+
 /// Everything but the socket. An integration test calls its router directly.
 pub struct Application {
     router: Router,
     resource: ResourceUri,
+    issuer: Issuer,
+    signs_in: SignsIn,
     setup_links: Vec<SetupLink>,
     /// Absent if the issuer is a foreign one.
     authorization_server: Option<AuthorizationServer>,
+}
+
+/// Where people sign in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SignsIn {
+    /// On the pages of this server.
+    Here,
+    /// At a foreign issuer.
+    Elsewhere,
 }
 
 impl Application {
@@ -111,8 +133,7 @@ pub struct Server {
     application: Application,
     address: SocketAddr,
     stop: oneshot::Sender<()>,
-    serving: JoinHandle<io::Result<()>>,
-    scissors: Scissors,
+    serving: JoinHandle<()>,
     housekeeping: Option<Housekeeping>,
 }
 
@@ -130,16 +151,14 @@ impl Server {
         let (clock, entropy) = (Clock::system(), Entropy::system());
         let application = Application::build(configuration, address, clock, entropy).await?;
         let (stop, stopped) = oneshot::channel::<()>();
-        let (listener, scissors) = cuttable(listener);
-        let service = application.router().into_make_service_with_connect_info::<Peer>();
-        let serving = tokio::spawn(async move {
-            // A dropped sender stops the server as well.
-            let stopped = async { drop(stopped.await) };
-            axum::serve(listener, service).with_graceful_shutdown(stopped).await
-        });
+        // A dropped sender stops the server as well.
+        let stopped = async { drop(stopped.await) };
+        let patience = connections::Patience::default();
+        let serving = connections::serve(listener, application.router(), patience, stopped);
+        let serving = tokio::spawn(serving);
         let housekeeping = application.authorization_server.clone().map(Housekeeping::start);
         tracing::info!(%address, resource = %application.resource, "serving");
-        Ok(Self { application, address, stop, serving, scissors, housekeeping })
+        Ok(Self { application, address, stop, serving, housekeeping })
     }
 
     /// Where it listens.
@@ -154,6 +173,18 @@ impl Server {
         self.application.resource.as_str()
     }
 
+    /// Whose tokens are trusted.
+    #[must_use]
+    pub fn issuer(&self) -> &str {
+        self.application.issuer.as_str()
+    }
+
+    /// Where people sign in.
+    #[must_use]
+    pub const fn signs_in(&self) -> SignsIn {
+        self.application.signs_in
+    }
+
     /// The one-time links by which those choose a password who have none.
     #[must_use]
     pub fn setup_links(&self) -> &[SetupLink] {
@@ -164,7 +195,7 @@ impl Server {
     /// is cut after two seconds.
     pub async fn stop(self) {
         const PATIENCE: Duration = Duration::from_secs(2);
-        let Self { application, stop, mut serving, scissors, housekeeping, .. } = self;
+        let Self { application, stop, mut serving, housekeeping, .. } = self;
         let _ = stop.send(());
         if let Some(housekeeping) = housekeeping {
             housekeeping.stop().await;
@@ -172,9 +203,6 @@ impl Server {
         if timeout(PATIENCE, &mut serving).await.is_err() {
             serving.abort();
             let _ = serving.await;
-            if timeout(PATIENCE, scissors.cut()).await.is_err() {
-                tracing::warn!("a request did not end with its connection");
-            }
         }
         drop(application);
     }

@@ -19,9 +19,9 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Serve a folder of notes.
-    Serve(ConfigurationFlags),
+    Serve(Box<ConfigurationFlags>),
     /// Show the class of each page and the rule that decided it.
-    Classify(ClassifyFlags),
+    Classify(Box<ClassifyFlags>),
 }
 
 /// Every scalar of the configuration, as a flag.
@@ -99,9 +99,12 @@ pub struct ClassifyFlags {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
-    /// Where the vault is.
-    #[command(flatten)]
-    pub configuration: ConfigurationFlags,
+    /// Folder of notes.
+    #[arg(long, value_name = "DIR")]
+    pub vault: Option<PathBuf>,
+    /// Configuration file (TOML) that names the vault.
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
 }
 
 fn parse_limit(text: &str) -> Result<(String, String), String> {

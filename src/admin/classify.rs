@@ -73,8 +73,8 @@ struct JsonPage<'a> {
 ///
 /// Whatever keeps the vault from being judged, in words for the owner.
 pub fn run(flags: &ClassifyFlags) -> anyhow::Result<ExitCode> {
-    let root = match &flags.configuration.vault {
-        Some(vault) => PathBuf::from(vault),
+    let root = match &flags.vault {
+        Some(vault) => vault.clone(),
         None => configured_vault(flags)?,
     };
     let vault = Vault::open(Settings { root, inbox: None }, Clock::system())?;
@@ -88,9 +88,7 @@ pub fn run(flags: &ClassifyFlags) -> anyhow::Result<ExitCode> {
 }
 
 fn configured_vault(flags: &ClassifyFlags) -> anyhow::Result<PathBuf> {
-    let given = flags.configuration.given();
-    let raw = RawConfiguration::from_flags(given, flags.configuration.limit.iter().cloned());
-    match gather(raw, flags.configuration.config.clone())?.people {
+    match gather(RawConfiguration::default(), flags.config.clone())?.people {
         People::SingleOwner { vault } => Ok(vault),
         People::Named(_) => anyhow::bail!("there are several vaults; say which with --vault DIR"),
     }
@@ -110,6 +108,9 @@ pub fn classify<O: Write, E: Write>(
     let Classification { pages, warnings } = vault.classification()?;
     for warning in &warnings {
         writeln!(outputs.complaints, "warning: {warning}")?;
+    }
+    if pages.is_empty() {
+        writeln!(outputs.complaints, "warning: there are no pages; is it the right folder?")?;
     }
     let mut outcome = Outcome::Answered;
     let mut chosen = Vec::new();

@@ -1,118 +1,155 @@
-//! Connections that end with the server.
+//! Accepts connections and serves them, each only as long as its client keeps going.
 //!
-//! The HTTP library serves each connection in a task of its own and forgets it. One
-//! whose client keeps it open would outlive the server, and hold the store with it. So
-//! every connection here can be cut from the outside.
+//! A client that sends half a request, or takes no answer, costs a connection and
+//! nothing else, but there are not endlessly many of those. So every step that is the
+//! client's has an end; the body has its own, in `layers`.
 
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
-use axum::extract::connect_info::Connected;
-use axum::serve::{IncomingStream, Listener};
+use axum::Router;
+use axum::body::Body;
+use axum::extract::connect_info::ConnectInfo;
+use axum::http::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
+use tokio::time::{Sleep, sleep};
+use tower::ServiceExt as _;
 
-/// Accepts connections that [`Scissors`] can cut.
-pub(super) struct CuttableListener {
-    listener: TcpListener,
-    cut: watch::Receiver<()>,
-    open: mpsc::Sender<()>,
-}
+/// How many clients are served at once. Each takes a file descriptor, and git and the
+/// store need some too: a process often gets 1,024.
+const MAX_CONNECTIONS: usize = 512;
 
-/// Ends all connections of one listener.
-pub(super) struct Scissors {
-    cut: watch::Sender<()>,
-    open: mpsc::Receiver<()>,
-}
-
-/// One connection.
-pub(super) struct CuttableStream {
-    stream: TcpStream,
-    /// Ready when the connection is cut; `None` since then.
-    cut: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    /// Held, so that it can be seen when the last one is gone.
-    _open: mpsc::Sender<()>,
-}
-
-/// Who is at the other end of a connection.
+/// How patient the server is with the client of a connection.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Peer(pub(super) SocketAddr);
-
-/// A listener, and what ends its connections.
-pub(super) fn cuttable(listener: TcpListener) -> (CuttableListener, Scissors) {
-    let (cutter, cut) = watch::channel(());
-    let (opened, open) = mpsc::channel(1);
-    (CuttableListener { listener, cut, open: opened }, Scissors { cut: cutter, open })
+pub(super) struct Patience {
+    /// For the whole head of the next request. Longer than proxies keep an unused
+    /// connection (nginx: 60 s), or they would send requests into closed ones.
+    pub(super) head: Duration,
+    /// For the next byte of an answer to be taken.
+    pub(super) write: Duration,
 }
 
-impl Scissors {
-    /// Cuts every connection, and returns when all are gone. The listener must have
-    /// been dropped.
-    pub(super) async fn cut(mut self) {
-        drop(self.cut);
-        // Nothing is ever sent: it ends with the last sender.
-        let _ = self.open.recv().await;
+impl Default for Patience {
+    fn default() -> Self {
+        Self { head: Duration::from_secs(75), write: Duration::from_secs(60) }
     }
 }
 
-impl Listener for CuttableListener {
-    type Io = CuttableStream;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (CuttableStream, SocketAddr) {
-        // Named in full: it retries errors, which the method of the same name does not.
-        let (stream, peer) = <TcpListener as Listener>::accept(&mut self.listener).await;
-        let mut cut = self.cut.clone();
-        // Nothing is ever sent here either: the sender goes, and that is the news.
-        let cut = Box::pin(async move { while cut.changed().await.is_ok() {} });
-        (CuttableStream { stream, cut: Some(cut), _open: self.open.clone() }, peer)
+/// Serves until `stop` completes, then until the running requests have ended. When
+/// this future is dropped, what still runs is cut.
+pub(super) async fn serve(
+    listener: TcpListener,
+    routes: Router,
+    patience: Patience,
+    stop: impl Future<Output = ()>,
+) {
+    let seats = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let graceful = GracefulShutdown::new();
+    let mut connections = JoinSet::new();
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        let (stream, peer, seat) = tokio::select! {
+            accepted = accept(&listener, &seats) => accepted,
+            () = &mut stop => break,
+        };
+        // Those that have ended.
+        while connections.try_join_next().is_some() {}
+        let routes = routes.clone().map_request(move |request: Request<Incoming>| {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(ConnectInfo(peer));
+            request
+        });
+        let stream = TokioIo::new(Impatient { stream, patience: patience.write, waiting: None });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(patience.head)
+            .serve_connection(stream, TowerToHyperService::new(routes));
+        let connection = graceful.watch(connection);
+        connections.spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(%peer, %error, "a connection broke");
+            }
+            drop(seat);
+        });
     }
-
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
-    }
+    drop(listener);
+    graceful.shutdown().await;
 }
 
-impl Connected<IncomingStream<'_, CuttableListener>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, CuttableListener>) -> Self {
-        Self(*stream.remote_addr())
-    }
-}
-
-impl CuttableStream {
-    /// The connection, unless it is cut. Whoever asks is woken when it will be.
-    fn uncut(&mut self, context: &mut Context<'_>) -> io::Result<Pin<&mut TcpStream>> {
-        if self.cut.as_mut().is_some_and(|cut| cut.as_mut().poll(context).is_ready()) {
-            self.cut = None;
+/// The next connection, once there is room for it.
+async fn accept(
+    listener: &TcpListener,
+    seats: &Arc<Semaphore>,
+) -> (TcpStream, SocketAddr, OwnedSemaphorePermit) {
+    loop {
+        let seat = Arc::clone(seats).acquire_owned().await.expect("it is never closed");
+        match listener.accept().await {
+            Ok((stream, peer)) => return (stream, peer, seat),
+            // Either the client is gone already, or there are no descriptors left,
+            // and then the next try would fail at once too.
+            Err(error) => {
+                tracing::warn!(%error, "a connection was not accepted");
+                sleep(Duration::from_millis(100)).await;
+            }
         }
-        if self.cut.is_some() {
-            Ok(Pin::new(&mut self.stream))
-        } else {
-            Err(io::ErrorKind::ConnectionAborted.into())
-        }
     }
 }
 
-impl AsyncRead for CuttableStream {
+/// A stream that breaks when the other side takes nothing for too long.
+struct Impatient {
+    stream: TcpStream,
+    patience: Duration,
+    waiting: Option<Pin<Box<Sleep>>>,
+}
+
+impl Impatient {
+    /// Passes on what a write said; an error if it has been waiting for too long.
+    fn judge<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        written: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.waiting = None;
+            return written;
+        }
+        let patience = self.patience;
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(patience)));
+        ready!(waiting.as_mut().poll(context));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl AsyncRead for Impatient {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        self.uncut(context)?.poll_read(context, buffer)
+        Pin::new(&mut self.stream).poll_read(context, buffer)
     }
 }
 
-impl AsyncWrite for CuttableStream {
+impl AsyncWrite for Impatient {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.uncut(context)?.poll_write(context, bytes)
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.judge(context, written)
     }
 
     fn poll_write_vectored(
@@ -120,7 +157,8 @@ impl AsyncWrite for CuttableStream {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.uncut(context)?.poll_write_vectored(context, slices)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.judge(context, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -128,10 +166,15 @@ impl AsyncWrite for CuttableStream {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.uncut(context)?.poll_flush(context)
+        let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        self.judge(context, flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.uncut(context)?.poll_shutdown(context)
+        let shut = Pin::new(&mut self.stream).poll_shutdown(context);
+        self.judge(context, shut)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,12 @@
 //! What every request passes, whatever it asks for.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::X_CONTENT_TYPE_OPTIONS;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state, map_request};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
@@ -15,7 +15,8 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 use tracing::Instrument as _;
 
-use super::connections::Peer;
+use super::body_deadline;
+use super::unread::take_in_unread_body;
 use crate::resource_server::host_origin::{AllowedSites, require_known_host};
 
 /// Puts the layers around the routes, and answers what no route does.
@@ -35,8 +36,10 @@ pub(super) fn around(
         // be answered with a page (B04).
         .fallback(not_found)
         .layer(from_fn_with_state(sites, require_known_host))
+        .layer(map_request(body_deadline::limit))
         .layer(nosniff)
         .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn(take_in_unread_body))
         .layer(from_fn_with_state(proxies, log_request))
 }
 
@@ -66,7 +69,7 @@ async fn log_request(
     request: Request,
     next: Next,
 ) -> Response {
-    let peer = request.extensions().get::<ConnectInfo<Peer>>().map(|peer| peer.0.0.ip());
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
     let client = peer.map(|peer| client_address(peer, request.headers(), &proxies));
     let span = tracing::info_span!(
         "request",

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use axum::Router;
 
-use super::{Application, StartError, layers};
+use super::{Application, SignsIn, StartError, layers};
 use crate::authorization_server::password::Password;
 use crate::authorization_server::{
-    AuthorizationServer, OWNER, Settings as AuthorizationSettings, SetupLink,
+    AuthorizationServer, OWNER, Settings as AuthorizationSettings, SetupLink, page_for_visitors,
 };
 use crate::clock::Clock;
 use crate::configuration::{Configuration, People, TokenSource, User};
@@ -23,7 +23,7 @@ use crate::resource_server::key_source::KeySource;
 use crate::resource_server::sessions::Sessions;
 use crate::resource_server::verify::ForeignGrants;
 use crate::resource_server::{ResourceServer, Settings as ResourceSettings};
-use crate::vault::{Settings as VaultSettings, Vault};
+use crate::vault::{Settings as VaultSettings, Unavailable, Vault};
 
 pub(super) async fn build(
     configuration: Configuration,
@@ -39,7 +39,7 @@ pub(super) async fn build(
     let sessions = Sessions::new();
     let mcp = McpServer::new(vaults).into_http(sessions.manager());
     let settings = ResourceSettings {
-        issuer: tokens.issuer,
+        issuer: tokens.issuer.clone(),
         resource: resource.clone(),
         allowed_origins: configuration.allowed_origins.clone(),
         key_source: tokens.keys,
@@ -47,8 +47,8 @@ pub(super) async fn build(
     let resource_server = ResourceServer::new(settings, tokens.liveness, clock, sessions);
     let both = resource_server.router(mcp).merge(tokens.routes);
     let router = layers::around(both, resource_server.sites(), &configuration.trusted_proxies);
-    let Tokens { setup_links, authorization_server, .. } = tokens;
-    Ok(Application { router, resource, setup_links, authorization_server })
+    let Tokens { issuer, signs_in, setup_links, authorization_server, .. } = tokens;
+    Ok(Application { router, resource, issuer, signs_in, setup_links, authorization_server })
 }
 
 /// What the resource server is told about the issuer, foreign or embedded; and
@@ -58,6 +58,7 @@ struct Tokens {
     keys: KeySource,
     liveness: Arc<dyn GrantLiveness>,
     routes: Router,
+    signs_in: SignsIn,
     setup_links: Vec<SetupLink>,
     authorization_server: Option<AuthorizationServer>,
 }
@@ -74,7 +75,8 @@ impl Tokens {
                 issuer: issuer.clone(),
                 keys: KeySource::url(jwks_url.as_str())?,
                 liveness: Arc::new(ForeignGrants),
-                routes: Router::new(),
+                routes: page_for_visitors(resource),
+                signs_in: SignsIn::Elsewhere,
                 setup_links: Vec::new(),
                 authorization_server: None,
             }),
@@ -107,6 +109,7 @@ impl Tokens {
                     keys,
                     liveness: server.liveness(),
                     routes: server.router(),
+                    signs_in: SignsIn::Here,
                     setup_links,
                     authorization_server: Some(server),
                 })
@@ -153,8 +156,17 @@ fn open_vaults_of(user: &User, clock: &Clock) -> Result<UserVaults, StartError> 
 
 fn open_vault(folder: &Path, inbox: Option<&str>, clock: &Clock) -> Result<Vault, StartError> {
     let settings = VaultSettings { root: folder.to_owned(), inbox: inbox.map(str::to_owned) };
-    Vault::open(settings, clock.clone())
-        .map_err(|error| StartError::Vault { folder: folder.display().to_string(), error })
+    let vault = Vault::open(settings, clock.clone())?;
+    // A wrong folder is easily named, and would show only as searches without hits.
+    let pages = vault.classification().map(|classification| classification.pages.len());
+    let folder = folder.display();
+    match pages {
+        Ok(0) => tracing::warn!(%folder, "the vault has no pages; is it the right folder?"),
+        Ok(pages) => tracing::info!(%folder, pages, "opened a vault"),
+        // The vault has said why.
+        Err(Unavailable) => {}
+    }
+    Ok(vault)
 }
 
 fn user_names(people: &People) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 
-use super::Server;
+use super::{Server, SignsIn};
 use crate::admin::arguments::ConfigurationFlags;
 use crate::authorization_server::SetupLink;
 use crate::configuration::sources::gather;
@@ -66,7 +66,13 @@ fn greet(server: &Server) -> std::io::Result<()> {
     }
     writeln!(out, "Point an MCP client at {url}, for example:")?;
     writeln!(out, "   claude mcp add --transport http notes {url}\n")?;
-    writeln!(out, "Your browser will ask you what each client may read. Ctrl-C stops the server.")?;
+    match server.signs_in() {
+        SignsIn::Here => writeln!(out, "Your browser will ask you what each client may read.")?,
+        SignsIn::Elsewhere => {
+            writeln!(out, "People sign in at {}; nobody does here.", server.issuer())?;
+        }
+    }
+    writeln!(out, "Ctrl-C stops the server.")?;
     out.flush()
 }
 

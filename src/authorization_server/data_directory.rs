@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::store::OpenError;
@@ -23,10 +23,12 @@ impl DataDirectory {
     ///
     /// # Errors
     ///
-    /// [`OpenError::InUse`] if another process has it, [`OpenError::Io`].
+    /// [`OpenError::InUse`] if another process has it, [`OpenError::NoDirectory`],
+    /// [`OpenError::Io`].
     #[expect(clippy::disallowed_methods, reason = "a lock file of our own, not a page")]
     pub(crate) fn claim(path: &Path) -> Result<Self, OpenError> {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(at(path))?;
+        let unusable = |source| OpenError::NoDirectory { path: path.to_owned(), source };
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(unusable)?;
         let lock_path = path.join(LOCK);
         let lock = File::options()
             .create(true)
@@ -34,7 +36,7 @@ impl DataDirectory {
             .write(true)
             .mode(0o600)
             .open(&lock_path)
-            .map_err(at(&lock_path))?;
+            .map_err(unusable)?;
         match lock.try_lock() {
             Ok(()) => Ok(Self { path: path.to_owned(), _lock: lock }),
             Err(TryLockError::WouldBlock) => Err(OpenError::InUse(path.to_owned())),
@@ -79,6 +81,21 @@ impl DataDirectory {
             self.sync()
         };
         write().map_err(at(&path))
+    }
+
+    /// Makes a directory in here that only its owner can enter. The data directory
+    /// itself may have been there before, and open to all.
+    pub(crate) fn make_private(&self, name: &str) -> Result<(), OpenError> {
+        const MODE: u32 = 0o700;
+        let path = self.path.join(name);
+        let make = || -> io::Result<()> {
+            fs::DirBuilder::new().recursive(true).mode(MODE).create(&path)?;
+            if fs::metadata(&path)?.permissions().mode() & 0o777 != MODE {
+                fs::set_permissions(&path, fs::Permissions::from_mode(MODE))?;
+            }
+            Ok(())
+        };
+        make().map_err(at(&path))
     }
 
     /// Reads a file; `None` if it is not there and never was.

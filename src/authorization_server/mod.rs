@@ -66,7 +66,14 @@ pub use self::store::{OpenError, StoreError};
 use crate::clock::Clock;
 use crate::contract::key_set::PublicKeySet;
 use crate::contract::liveness::GrantLiveness;
+use crate::contract::resource::ResourceUri;
 use crate::entropy::Entropy;
+
+/// What is left of the pages while a foreign issuer is trusted and nobody signs in here:
+/// the one that tells visitors what this address is.
+pub fn page_for_visitors(resource: &ResourceUri) -> Router {
+    endpoints::front::routes(resource, None)
+}
 
 /// A handle to the authorization server. Cheap to clone.
 #[derive(Clone)]
@@ -106,7 +113,11 @@ impl AuthorizationServer {
 
     /// Everything that the server answers, pages and endpoints.
     pub fn router(&self) -> Router {
-        endpoints::pages().merge(endpoints::machine::routes()).with_state(self.clone())
+        let Settings { resource, issuer, .. } = self.settings();
+        endpoints::pages()
+            .merge(endpoints::machine::routes())
+            .with_state(self.clone())
+            .merge(endpoints::front::routes(resource, Some(issuer)))
     }
 
     /// The public halves of the signing keys, for the resource server.
@@ -121,12 +132,12 @@ impl AuthorizationServer {
         Arc::new(self.clone())
     }
 
-    /// Forgets what has expired. To be called every hour or so.
+    /// Forgets codes and grants that have long expired.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn sweep(&self) -> Result<(), StoreError> {
+    pub(crate) async fn sweep(&self) -> Result<(), StoreError> {
         let now = self.clock().now();
         let policy = self.settings().refresh_policy();
         let memory = self.settings().lifetimes.inactive_client;
@@ -154,6 +165,8 @@ impl AuthorizationServer {
         let settings = self.settings();
         let expires_at = now + settings.lifetimes.code;
         let issued = IssuedCode::new(&approved, settings.resource.as_str(), expires_at);
+        // A code is where both come from, so they cannot pile up in between.
+        self.sweep().await?;
         self.store()
             .change(move |store| {
                 store.note_approval(&issued.terms.client, now)?;

@@ -46,6 +46,15 @@ pub(super) struct Asker {
     pub(super) place: RedirectTarget,
 }
 
+/// Tells a visitor what this address is.
+#[derive(Template)]
+#[template(path = "home.html")]
+pub(super) struct HomePage {
+    pub(super) resource: ResourceUri,
+    /// Where its owner signs in, if that is here.
+    pub(super) sign_in_url: Option<String>,
+}
+
 /// Asks for the password.
 #[derive(Template)]
 #[template(path = "sign_in.html")]

@@ -77,6 +77,12 @@ impl Settings {
         }
     }
 
+    /// Whether there is such a user. Who is no longer in the settings is nobody,
+    /// whatever the store remembers.
+    pub(super) fn has_user(&self, name: &str) -> bool {
+        self.users.iter().any(|user| user == name)
+    }
+
     pub(super) const fn refresh_policy(&self) -> RefreshPolicy {
         RefreshPolicy { grace: self.lifetimes.grace, idle: self.lifetimes.refresh_idle }
     }

@@ -57,8 +57,7 @@ impl AuthorizationServer {
     ) -> Result<SignedIn, SignInError> {
         let browsing = self.browsing();
         browsing.throttle.begin(name).map_err(SignInError::Wait)?;
-        // Who is no longer in the settings is unknown, whatever the store remembers.
-        let asked = self.settings().users.iter().find(|user| *user == name).cloned();
+        let asked = self.settings().has_user(name).then(|| name.to_owned());
         let find = move |store: &Store| asked.map_or(Ok(None), |asked| store.user(&asked));
         let user = self.store().read(find).await?;
         let kept = user.as_ref().map(|user| &user.password);

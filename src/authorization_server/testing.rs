@@ -84,10 +84,15 @@ impl TestServer {
 
     /// The same, with a change of the data directory in between.
     pub(crate) fn restart_on(self, change: impl FnOnce(&Path)) -> Self {
+        self.restart_with(|settings| change(&settings.data_dir))
+    }
+
+    /// The same, with other settings.
+    pub(crate) fn restart_with(self, change: impl FnOnce(&mut Settings)) -> Self {
         let Self { server, clock, directory, time } = self;
-        let settings = server.settings().clone();
+        let mut settings = server.settings().clone();
         drop(server);
-        change(&settings.data_dir);
+        change(&mut settings);
         // What was begun beside the requests still holds the store, for a moment.
         for _ in 0..500 {
             let opened =

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -181,6 +182,8 @@ impl<'a> Checker<'a> {
 
     fn people(&mut self) -> Option<People> {
         match (self.given(Key::Vault), &*self.raw.users) {
+            // It may well stand in the file that could not be read.
+            (None, []) if self.faults.have_unread_file() => None,
             (None, []) => {
                 self.faults.note(
                     Key::Vault.name(),
@@ -240,16 +243,29 @@ impl<'a> Checker<'a> {
     fn folder(&mut self, given: &Given) -> Option<PathBuf> {
         let path = Path::new(&given.value);
         match fs::metadata(path) {
-            Ok(metadata) if metadata.is_dir() => Some(path.to_owned()),
-            Ok(_) => {
-                self.faults.wrong(given, "it is not a folder");
-                None
+            Ok(metadata) if metadata.is_dir() => match fs::read_dir(path) {
+                Ok(_) => Some(path.to_owned()),
+                Err(error) => self.no_folder(
+                    given,
+                    format!("the folder cannot be read: {error}; let this user read it"),
+                ),
+            },
+            Ok(_) => self.no_folder(given, "it is not a folder; name the folder of the notes"),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let cure = if given.value.starts_with('~') {
+                    "only a shell knows what ~ is, and not behind a = sign; write the whole path"
+                } else {
+                    "there is no such folder; write the path of the folder of notes"
+                };
+                self.no_folder(given, cure)
             }
-            Err(error) => {
-                self.faults.wrong(given, format!("the folder cannot be opened: {error}"));
-                None
-            }
+            Err(error) => self.no_folder(given, format!("the folder cannot be opened: {error}")),
         }
+    }
+
+    fn no_folder(&mut self, given: &Given, cure: impl Into<String>) -> Option<PathBuf> {
+        self.faults.wrong(given, cure);
+        None
     }
 
     fn inbox(&mut self, given: &Given) -> String {

@@ -1,8 +1,12 @@
 //! What is wrong with a configuration: all of it at once.
 
 use std::fmt;
+use std::path::Path;
 
 use super::raw::{Given, Key};
+
+/// The key under which faults of the whole file stand.
+const CONFIGURATION_FILE: &str = "the configuration file";
 
 /// One thing that is wrong, with what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +45,17 @@ impl Faults {
     /// Notes that something is missing, or wrong as a whole.
     pub(super) fn note(&mut self, key: impl Into<String>, cure: impl Into<String>) {
         self.0.push(Fault { key: key.into(), value: None, cure: cure.into() });
+    }
+
+    /// Notes that the file could not be read at all.
+    pub(super) fn unread_file(&mut self, path: &Path, cure: impl Into<String>) {
+        let value = Some(path.display().to_string());
+        self.0.push(Fault { key: CONFIGURATION_FILE.to_owned(), value, cure: cure.into() });
+    }
+
+    /// Whether the file could not be read at all.
+    pub(super) fn have_unread_file(&self) -> bool {
+        self.0.iter().any(|fault| fault.key == CONFIGURATION_FILE)
     }
 
     /// Whether nothing is wrong.

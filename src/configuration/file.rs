@@ -1,19 +1,22 @@
 //! The TOML file → raw configuration.
 
+use std::path::Path;
+
 use toml::{Table, Value};
 
 use super::faults::Faults;
 use super::limits::Limit;
 use super::raw::{Given, Key, RawConfiguration, RawUser, Source, nearest};
 
-/// Reads the text of a configuration file, noting everything that is wrong.
+/// Reads the text of the configuration file at `path`, noting everything that is wrong.
 #[must_use]
-pub fn parse(text: &str, faults: &mut Faults) -> RawConfiguration {
+pub fn parse(path: &Path, text: &str, faults: &mut Faults) -> RawConfiguration {
     let mut raw = RawConfiguration::default();
     let table = match text.parse::<Table>() {
         Ok(table) => table,
         Err(error) => {
-            faults.note("the configuration file", format!("it is not TOML: {error}"));
+            let error = error.to_string();
+            faults.unread_file(path, format!("it is not TOML: {}", error.trim_end()));
             return raw;
         }
     };

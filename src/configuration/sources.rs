@@ -46,10 +46,9 @@ fn platform_data_dir() -> Option<PathBuf> {
 #[expect(clippy::disallowed_methods, reason = "the configuration file is no page")]
 fn read_file(path: &Path, faults: &mut Faults) -> RawConfiguration {
     match fs::read_to_string(path) {
-        Ok(text) => file::parse(&text, faults),
+        Ok(text) => file::parse(path, &text, faults),
         Err(error) => {
-            let cure = format!("{} cannot be read: {error}", path.display());
-            faults.note("the configuration file", cure);
+            faults.unread_file(path, format!("it cannot be read: {error}"));
             RawConfiguration::default()
         }
     }

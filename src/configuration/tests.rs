@@ -13,8 +13,11 @@ fn from(
     let environment =
         RawConfiguration::from_environment(environment.iter().map(owned), &mut faults);
     let flags = flags.iter().map(|(key, value)| (*key, (*value).to_owned()));
-    let raw =
-        RawConfiguration::from_flags(flags, []).or(environment).or(file::parse(text, &mut faults));
+    let raw = RawConfiguration::from_flags(flags, []).or(environment).or(file::parse(
+        std::path::Path::new("test.toml"),
+        text,
+        &mut faults,
+    ));
     check(&raw, Some(PathBuf::from("data")), faults)
 }
 
@@ -179,4 +182,15 @@ fn a_password_file_holds_one_line() {
         assert!(environment(path_text).is_err(), "{text:?}");
     }
     assert!(environment("no/such/file").is_err());
+}
+
+/// Design section 9: 0 means no limit, which is all that there is so far.
+#[test]
+fn a_request_limit_can_only_be_off() {
+    let with = |limit| {
+        let environment = [("BRAIN_MCP_VAULT", "src"), ("BRAIN_MCP_LIMIT_MCP_PER_MINUTE", limit)];
+        from(&[], &environment, "")
+    };
+    assert!(with("0").is_ok());
+    assert!(with("60").is_err());
 }

@@ -138,7 +138,8 @@ impl Git {
         question: Question<'_>,
         read: impl FnOnce(ChildStdout) -> io::Result<T> + Send + 'static,
     ) -> Result<Answer<T>, GitError> {
-        let command = question.arguments.join(" ");
+        // The rest of it would fill a screen and help nobody.
+        let command = question.arguments.first().copied().unwrap_or_default().to_owned();
         let mut child = self.command(question.arguments).spawn().map_err(GitError::NotStarted)?;
         let (Some(mut stdin), Some(stdout), Some(mut stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())

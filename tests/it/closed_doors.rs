@@ -99,7 +99,7 @@ async fn well_known_documents_are_open_and_unknown_ones_are_404() {
 async fn pages_say_nothing_about_the_vault() {
     let vault = VaultBuilder::plain(&[("canary.md", "canary")]);
     let app = TestApp::serving(vault.root()).await;
-    for path in routes_with(Door::Session).chain(routes_with(Door::Asset)) {
+    for path in routes_with(Door::Session).chain(routes_with(Door::Open)) {
         for method in METHODS {
             let request = Request::builder().method(method.clone()).uri(path).body(Body::empty());
             let reply = app.send(request.unwrap()).await;

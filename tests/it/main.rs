@@ -13,16 +13,24 @@ mod bad_input;
 mod classify;
 /// What an unauthorized caller can reach: every route is called without a token.
 mod closed_doors;
+/// Connections outlive refusals.
+mod connections;
 /// The program is killed while it exchanges codes and refreshes.
 mod crash;
 /// Whole authorizations, from the challenge to a page, in one process.
 mod dance;
 /// A newcomer embeds the server in a program.
 mod embedding;
+/// The whole server with the keys of another issuer.
+mod foreign_issuer;
+/// A vault with two keys of the real git-crypt: open, half locked, locked.
+mod git_crypt;
 /// A page that becomes sensitive is refused by the very next request.
 mod next_request;
 /// Answers over a vault equal answers over the same vault without its hidden pages.
 mod non_interference;
+/// Other people's vaults, where they are at hand.
+mod real_vaults;
 /// Bearer tokens and the guard, against embedded and foreign issuers.
 mod resource_server;
 /// House rules that a compiler does not check.

@@ -3,6 +3,7 @@
 mod assets;
 mod authorize;
 mod consent;
+pub(super) mod front;
 mod keys;
 mod logout;
 pub(super) mod machine;
@@ -37,8 +38,6 @@ pub(super) fn pages() -> Router<AuthorizationServer> {
         .route("/consent", get(consent::show).post(consent::answer))
         .route("/setup", get(setup::show).post(setup::answer))
         .route("/logout", get(logout::show).post(logout::answer))
-        .route("/assets/style.css", get(assets::style))
-        .route("/assets/icon.svg", get(assets::icon))
         .method_not_allowed_fallback(async || PageError::WrongMethod)
         .layer(map_response(protect))
 }

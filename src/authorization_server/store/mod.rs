@@ -94,8 +94,23 @@ pub enum OpenError {
         #[source]
         source: io::Error,
     },
+    /// The data directory cannot be made, or nothing can be written to it.
+    #[error(
+        "the data directory {path} cannot be used; let this user write there, or choose another \
+         with --data-dir DIR"
+    )]
+    NoDirectory {
+        /// What was touched.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
     /// sled opens in one process only.
-    #[error("the data directory {0} is in use by another process")]
+    #[error(
+        "the data directory {0} is in use by another brain-mcp; stop that one, or give this one \
+         another with --data-dir DIR"
+    )]
     InUse(PathBuf),
     /// The marker file says that there was a database; what opened is empty.
     #[error(

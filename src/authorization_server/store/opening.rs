@@ -27,6 +27,7 @@ impl Store {
     #[expect(clippy::disallowed_methods, reason = "the database's own file, opened to sync it")]
     pub(crate) fn open(home: DataDirectory) -> Result<Self, OpenError> {
         let directory = home.path().join(DATABASE);
+        home.make_private(DATABASE)?;
         remove_unfinished_snapshots(&directory)?;
         let database = open_database(&directory)?;
         let log = directory.join("db");

@@ -13,13 +13,13 @@ pub enum Door {
     Session,
     /// Nothing: a document for programs, in JSON.
     Document,
-    /// Nothing: what the pages are made of.
-    Asset,
+    /// Nothing: what everybody may see, the same for all.
+    Open,
 }
 
 /// The table. A test compares it with the router: a new route is a line here, and is
 /// tried without a token and with malformed input by that.
-pub const ROUTES: [(&str, Door); 20] = [
+pub const ROUTES: [(&str, Door); 21] = [
     ("/mcp", Door::Token),
     ("/mcp/", Door::Token),
     ("/register", Door::Client),
@@ -38,8 +38,9 @@ pub const ROUTES: [(&str, Door); 20] = [
     ("/.well-known/oauth-protected-resource/mcp", Door::Document),
     ("/.well-known/oauth-protected-resource/mcp/", Door::Document),
     ("/mcp/.well-known/oauth-protected-resource", Door::Document),
-    ("/assets/style.css", Door::Asset),
-    ("/assets/icon.svg", Door::Asset),
+    ("/", Door::Open),
+    ("/assets/style.css", Door::Open),
+    ("/assets/icon.svg", Door::Open),
 ];
 
 /// The paths of all routes with this door.
