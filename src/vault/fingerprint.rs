@@ -4,6 +4,7 @@
 //! what the file system stamps on them; such a stamp is coarse, so it is believed
 //! only once it has grown old (git does the same with entries of its index).
 
+use std::collections::HashMap;
 use std::fs::{self, FileType, Metadata};
 use std::io::{self, Read as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
@@ -148,6 +149,18 @@ impl Fingerprint {
             .iter()
             .filter(|(_, watch, _)| matches!(watch, Watch::TreeFile | Watch::OutsideFile))
             .map(|(path, _, seen)| (path, seen))
+    }
+
+    /// Whether a rule file has lost its end, or all of it, since `earlier`.
+    pub(super) fn has_cut_rules_since(&self, earlier: &Self) -> bool {
+        let before: HashMap<&PathBuf, &Seen> = earlier.rule_files().collect();
+        self.rule_files().any(|(path, seen)| match (before.get(path), seen) {
+            (Some(Seen::Text(before, _)), Seen::Text(now, _)) => {
+                now.len() < before.len() && before.starts_with(now)
+            }
+            (Some(Seen::Text(before, _)), Seen::Nothing) => !before.is_empty(),
+            _ => false,
+        })
     }
 
     /// What was in a file that is compared byte for byte.

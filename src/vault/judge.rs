@@ -70,6 +70,15 @@ impl Before {
     }
 }
 
+impl Before {
+    /// The same, but no less strict than doubt makes a page.
+    fn doubted(before: Option<Self>, path: &VaultPath) -> Self {
+        let doubt = class_in_doubt(path.as_str());
+        let strict = before.filter(|before| before.class >= doubt);
+        strict.unwrap_or(Self { class: doubt, lowering: None })
+    }
+}
+
 /// The class of each file in a snapshot, or shortly before it, by all of its names.
 fn classes_of_files(previous: &Snapshot) -> HashMap<Inode, PageClass> {
     let pages = previous.pages.values().map(|page| (page.inode, page.class));
@@ -100,6 +109,10 @@ pub(super) fn publish(
         }
     }
     let is_settled = survey.fingerprint.is_settled_at(survey.moment);
+    // Whoever writes a rule file anew cuts it first. A rule that came and went between
+    // two surveys may have protected any page, so all of them are lowered late.
+    let rules_were_cut = previous
+        .is_some_and(|previous| survey.fingerprint.has_cut_rules_since(&previous.fingerprint));
     let files = previous.map(classes_of_files).unwrap_or_default();
     let mut look_again = None;
     let mut pages = BTreeMap::new();
@@ -109,7 +122,10 @@ pub(super) fn publish(
             // A page that comes up while git is at work may be older than its rules.
             page.class = page.class.max(class_in_doubt(path.as_str()));
         }
-        let before = Before::with_file(before, files.get(&page.inode).copied());
+        let mut before = Before::with_file(before, files.get(&page.inode).copied());
+        if rules_were_cut {
+            before = Some(Before::doubted(before, &path));
+        }
         let (class, lowering) = bench.judge(&path, &page, before);
         let due = lowering.map(|lowering| lowering.since + LOWERING_WAIT);
         look_again = look_again.into_iter().chain(due).min();

@@ -5,8 +5,10 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use super::{
-    CONFIDENTIAL, Folder, ORDINARY, OpenVault, PEOPLE, RULES, assert_in_doubt, assert_unavailable,
+    CONFIDENTIAL, Folder, HIDDEN, ORDINARY, OpenVault, PEOPLE, RULES, assert_in_doubt,
+    assert_unavailable, viewer,
 };
+use crate::contract::scope::Scope;
 use crate::vault::evidence::CIPHERTEXT_MARK;
 
 /// After a repair everything is as before, once lowering has waited.
@@ -289,4 +291,25 @@ fn a_merge_in_progress_puts_every_page_in_doubt() {
     assert_in_doubt(&vault);
     folder.remove(".git/MERGE_HEAD");
     assert_recovers(&vault);
+}
+
+/// Row 9: a rule that nobody has seen yet, and its file is being written anew. What
+/// stands there for the moment would open the page that the rule was made for.
+#[test]
+fn a_rule_that_was_cut_before_it_was_seen_protects() {
+    let folder = Folder::repository();
+    folder.write(".gitattributes", "closed/** filter=git-crypt\n");
+    let vault = folder.open();
+    let reader = viewer(&[Scope::Read]);
+    assert!(vault.vault.read_page(&reader, "open/a.md").is_ok());
+    folder.write(".gitattributes", "closed/** filter=git-crypt\nopen/** filter=git-crypt\n");
+    folder.write("open/a.md", "canary");
+    for cut in ["", "closed/** fil"] {
+        folder.write(".gitattributes", cut);
+        assert_eq!(vault.vault.read_page(&reader, "open/a.md"), Err(HIDDEN), "{cut:?}");
+        assert_eq!(vault.vault.search(&reader, "canary", 10), Ok(Vec::new()), "{cut:?}");
+    }
+    // Nobody goes on writing: that is what the owner wants.
+    vault.wait_for_lowering();
+    assert!(vault.vault.read_page(&reader, "open/a.md").is_ok());
 }
