@@ -161,6 +161,20 @@ pub fn is_private_name(name: &str) -> bool {
 
 /// A page whose class has been judged. Made by the vault for pages that it has
 /// found on disk.
+///
+/// ```compile_fail,E0451
+/// # use brain_mcp::access::{class::{ClassifiedPath, PageClass}, path::VaultPath};
+/// # fn forge(path: VaultPath) {
+/// let forged = ClassifiedPath { path, class: PageClass::Ordinary };
+/// # }
+/// ```
+///
+/// ```compile_fail,E0624
+/// # use brain_mcp::access::{class::{ClassifiedPath, PageClass}, path::VaultPath};
+/// # fn forge(path: VaultPath) {
+/// let forged = ClassifiedPath::judged(path, PageClass::Ordinary);
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassifiedPath {
     path: VaultPath,

@@ -69,9 +69,24 @@ impl Viewer {
 /// Neither `Clone` nor `Copy`, and made only by [`Viewer::permit_read`].
 ///
 /// ```compile_fail,E0423
-/// # use brain_mcp::access::permit::ReadPermit;
-/// # let page = todo!();
+/// # use brain_mcp::access::{class::ClassifiedPath, permit::ReadPermit};
+/// # fn forge(page: ClassifiedPath) {
 /// let forged = ReadPermit(page);
+/// # }
+/// ```
+///
+/// ```compile_fail,E0382
+/// # use brain_mcp::access::permit::ReadPermit;
+/// # fn read_twice(permit: ReadPermit) {
+/// let (once, twice) = (permit.into_path(), permit.into_path());
+/// # }
+/// ```
+///
+/// ```compile_fail,E0308
+/// # use brain_mcp::access::permit::ReadPermit;
+/// # fn copy(permit: &ReadPermit) -> ReadPermit {
+/// permit.clone()
+/// # }
 /// ```
 #[derive(Debug)]
 #[must_use = "a permit that is not used opens nothing"]

@@ -36,7 +36,7 @@ pub struct ConfigurationFlags {
     /// Address and port to listen on; port 0 picks a free one [default: 127.0.0.1:8090].
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<String>,
-    /// Public URL of the endpoint [default: `http://<listen>/mcp`].
+    /// Public URL of the endpoint [default: /mcp at the address of --listen].
     #[arg(long, value_name = "URL")]
     pub resource: Option<String>,
     /// Issuer of the tokens that are trusted [default: the origin of --resource, served here].

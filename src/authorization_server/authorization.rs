@@ -53,6 +53,24 @@ pub enum InvalidApproval {
 
 /// A request that the signed-in owner has allowed, perhaps in part. Only this
 /// becomes a code.
+///
+/// ```compile_fail,E0451
+/// # use brain_mcp::authorization_server::authorization::{
+/// #     ApprovedAuthorization, Approval, AuthorizationRequest,
+/// # };
+/// # fn forge(request: AuthorizationRequest, approval: Approval) {
+/// let forged = ApprovedAuthorization { request, subject: "owner".into(), approval };
+/// # }
+/// ```
+///
+/// Nobody outside can let a request be allowed:
+///
+/// ```compile_fail,E0624
+/// # use brain_mcp::authorization_server::authorization::{Approval, AuthorizationRequest};
+/// # fn forge(request: AuthorizationRequest, approval: Approval) {
+/// let forged = request.approve("owner", approval);
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct ApprovedAuthorization {
     request: AuthorizationRequest,

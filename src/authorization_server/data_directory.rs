@@ -25,6 +25,7 @@ impl DataDirectory {
     ///
     /// [`OpenError::InUse`] if another process has it, [`OpenError::NoDirectory`],
     /// [`OpenError::Io`].
+    #[expect(clippy::disallowed_methods, reason = "a lock file of our own, not a page")]
     pub(crate) fn claim(path: &Path) -> Result<Self, OpenError> {
         let unusable = |source| OpenError::NoDirectory { path: path.to_owned(), source };
         fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(unusable)?;
@@ -62,6 +63,7 @@ impl DataDirectory {
 
     /// Writes a file that only this user can read, and returns when it is on the
     /// disk under its name.
+    #[expect(clippy::disallowed_methods, reason = "a file of our own, not a page")]
     pub(crate) fn write(&self, name: &str, contents: &[u8]) -> Result<(), OpenError> {
         let path = self.path.join(name);
         // Under another name first: a crash must not leave half a file under this one.

@@ -14,8 +14,16 @@ use crate::contract::resource::is_loopback;
 ///
 /// There are two ways to make one: the registration rules, and a match with what
 /// was registered. So whatever holds one may send a browser there.
+///
+/// ```compile_fail,E0423
+/// # use brain_mcp::authorization_server::redirect_uri::RedirectUri;
+/// let forged = RedirectUri("https://attacker.example/".into());
+/// ```
+///
+/// Read back from the store by the registration rules too, so that no stored text, and
+/// no other one, is a way around them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(try_from = "String")]
 pub struct RedirectUri(Box<str>);
 
 /// Why a text was not registered as a redirect URI.
@@ -196,6 +204,14 @@ impl RedirectUri {
             form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish();
         let parts: Vec<&str> = kept.chain([&*added]).filter(|part| !part.is_empty()).collect();
         format!("{base}?{}", parts.join("&"))
+    }
+}
+
+impl TryFrom<String> for RedirectUri {
+    type Error = InvalidRedirectUri;
+
+    fn try_from(text: String) -> Result<Self, InvalidRedirectUri> {
+        Self::register(&text)
     }
 }
 

@@ -70,6 +70,7 @@ impl Root {
     /// Each folder on the way is opened without following links, so a folder that
     /// becomes a link between two steps leads nowhere. Opening does not wait, in case
     /// the page has become a FIFO.
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that opens pages")]
     pub(super) fn read_page(
         &self,
         permit: ReadPermit,

@@ -172,3 +172,15 @@ fn targets() {
         assert_eq!(RedirectUri::register(uri).unwrap().target(), expected);
     }
 }
+
+/// House rule 2: no reader of JSON makes a place to send browsers to.
+#[test]
+fn stored_text_passes_the_rules_again() {
+    let read = serde_json::from_str::<RedirectUri>;
+    assert!(read(r#""https://client.example/cb""#).is_ok());
+    for text in [r#""javascript:alert(1)""#, r#""http://client.example/""#, r#""""#] {
+        read(text).expect_err(text);
+    }
+    let kept = RedirectUri::register("https://client.example/cb").expect("a good one");
+    assert_eq!(serde_json::to_string(&kept).expect("JSON"), r#""https://client.example/cb""#);
+}

@@ -24,6 +24,7 @@ impl Store {
     /// # Errors
     ///
     /// [`OpenError`].
+    #[expect(clippy::disallowed_methods, reason = "the database's own file, opened to sync it")]
     pub(crate) fn open(home: DataDirectory) -> Result<Self, OpenError> {
         let directory = home.path().join(DATABASE);
         home.make_private(DATABASE)?;
