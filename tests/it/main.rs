@@ -19,6 +19,8 @@ mod crash;
 mod dance;
 /// A newcomer embeds the server in a program.
 mod embedding;
+/// What somebody finds who opens the origin in a browser.
+mod front_page;
 /// A vault with two keys of the real git-crypt: open, half locked, locked.
 mod git_crypt;
 /// A page that becomes sensitive is refused by the very next request.
