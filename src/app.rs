@@ -1,15 +1,17 @@
 //! The composition root: builds each part, joins their routes, serves them.
 //!
-//! The only file that knows both servers. What one gets of the other stands here
+//! Only this module knows both servers. What one gets of the other stands in `parts`
 //! in two lines: the text of the public key set, and the question whether a grant
 //! is alive.
 
+mod body_deadline;
+mod connections;
+mod housekeeping;
 mod layers;
 mod parts;
 pub mod serve;
 mod unread;
 
-use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -18,7 +20,9 @@ use axum::Router;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
+use self::housekeeping::Housekeeping;
 use crate::authorization_server::{AuthorizationServer, OpenError, SetupError, SetupLink};
 use crate::clock::Clock;
 use crate::configuration::Configuration;
@@ -79,8 +83,9 @@ pub struct Application {
     resource: ResourceUri,
     issuer: Issuer,
     signs_in: SignsIn,
-    embedded: Option<AuthorizationServer>,
     setup_links: Vec<SetupLink>,
+    /// Absent if the issuer is a foreign one.
+    authorization_server: Option<AuthorizationServer>,
 }
 
 /// Where people sign in.
@@ -128,22 +133,8 @@ pub struct Server {
     application: Application,
     address: SocketAddr,
     stop: oneshot::Sender<()>,
-    serving: JoinHandle<io::Result<()>>,
-}
-
-/// Between two looks for what has expired.
-const SWEEP: Duration = Duration::from_secs(3_600);
-
-/// Forgets what has expired, at once and then every hour.
-async fn sweep(embedded: Option<AuthorizationServer>) -> Infallible {
-    let Some(server) = embedded else { return std::future::pending().await };
-    let mut hours = tokio::time::interval(SWEEP);
-    loop {
-        hours.tick().await;
-        if let Err(error) = server.sweep().await {
-            tracing::error!(%error, "what has expired could not be forgotten");
-        }
-    }
+    serving: JoinHandle<()>,
+    housekeeping: Option<Housekeeping>,
 }
 
 impl Server {
@@ -160,19 +151,14 @@ impl Server {
         let (clock, entropy) = (Clock::system(), Entropy::system());
         let application = Application::build(configuration, address, clock, entropy).await?;
         let (stop, stopped) = oneshot::channel::<()>();
-        let service = application.router().into_make_service_with_connect_info::<SocketAddr>();
-        let embedded = application.embedded.clone();
-        let serving = tokio::spawn(async move {
-            // A dropped sender stops the server as well.
-            let stopped = async { drop(stopped.await) };
-            tokio::select! {
-                outcome = axum::serve(listener, service).with_graceful_shutdown(stopped) => outcome,
-                // Ends with the serving: it holds the store, which the next server may want.
-                never = sweep(embedded) => match never {},
-            }
-        });
+        // A dropped sender stops the server as well.
+        let stopped = async { drop(stopped.await) };
+        let patience = connections::Patience::default();
+        let serving = connections::serve(listener, application.router(), patience, stopped);
+        let serving = tokio::spawn(serving);
+        let housekeeping = application.authorization_server.clone().map(Housekeeping::start);
         tracing::info!(%address, resource = %application.resource, "serving");
-        Ok(Self { application, address, stop, serving })
+        Ok(Self { application, address, stop, serving, housekeeping })
     }
 
     /// Where it listens.
@@ -205,13 +191,16 @@ impl Server {
         self.application.setup_links()
     }
 
-    /// Stops accepting, lets running requests end, and returns. Streams that
-    /// clients keep open are cut after two seconds.
+    /// Stops accepting, lets running requests end, and returns. What clients keep open
+    /// is cut after two seconds.
     pub async fn stop(self) {
-        let Self { application, stop, mut serving, .. } = self;
+        const PATIENCE: Duration = Duration::from_secs(2);
+        let Self { application, stop, mut serving, housekeeping, .. } = self;
         let _ = stop.send(());
-        let patience = Duration::from_secs(2);
-        if tokio::time::timeout(patience, &mut serving).await.is_err() {
+        if let Some(housekeeping) = housekeeping {
+            housekeeping.stop().await;
+        }
+        if timeout(PATIENCE, &mut serving).await.is_err() {
             serving.abort();
             let _ = serving.await;
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::X_CONTENT_TYPE_OPTIONS;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
-use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state, map_request};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
@@ -15,6 +15,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 use tracing::Instrument as _;
 
+use super::body_deadline;
 use super::unread::take_in_unread_body;
 use crate::resource_server::host_origin::{AllowedSites, require_known_host};
 
@@ -35,6 +36,7 @@ pub(super) fn around(
         // be answered with a page (B04).
         .fallback(not_found)
         .layer(from_fn_with_state(sites, require_known_host))
+        .layer(map_request(body_deadline::limit))
         .layer(nosniff)
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn(take_in_unread_body))

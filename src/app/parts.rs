@@ -47,8 +47,8 @@ pub(super) async fn build(
     let resource_server = ResourceServer::new(settings, tokens.liveness, clock, sessions);
     let both = resource_server.router(mcp).merge(tokens.routes);
     let router = layers::around(both, resource_server.sites(), &configuration.trusted_proxies);
-    let Tokens { issuer, signs_in, embedded, setup_links, .. } = tokens;
-    Ok(Application { router, resource, issuer, signs_in, embedded, setup_links })
+    let Tokens { issuer, signs_in, setup_links, authorization_server, .. } = tokens;
+    Ok(Application { router, resource, issuer, signs_in, setup_links, authorization_server })
 }
 
 /// What the resource server is told about the issuer, foreign or embedded; and
@@ -59,8 +59,8 @@ struct Tokens {
     liveness: Arc<dyn GrantLiveness>,
     routes: Router,
     signs_in: SignsIn,
-    embedded: Option<AuthorizationServer>,
     setup_links: Vec<SetupLink>,
+    authorization_server: Option<AuthorizationServer>,
 }
 
 impl Tokens {
@@ -77,8 +77,8 @@ impl Tokens {
                 liveness: Arc::new(ForeignGrants),
                 routes: page_for_visitors(resource),
                 signs_in: SignsIn::Elsewhere,
-                embedded: None,
                 setup_links: Vec::new(),
+                authorization_server: None,
             }),
             TokenSource::Embedded { issuer, owner_password } => {
                 let issuer = match issuer {
@@ -88,6 +88,7 @@ impl Tokens {
                 let settings = AuthorizationSettings {
                     lifetimes: configuration.lifetimes,
                     users: user_names(&configuration.people),
+                    hashing_cost: configuration.hashing_cost,
                     ..AuthorizationSettings::new(
                         issuer.clone(),
                         resource.clone(),
@@ -109,8 +110,8 @@ impl Tokens {
                     liveness: server.liveness(),
                     routes: server.router(),
                     signs_in: SignsIn::Here,
-                    embedded: Some(server),
                     setup_links,
+                    authorization_server: Some(server),
                 })
             }
         }

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::store::OpenError;
@@ -79,6 +79,21 @@ impl DataDirectory {
             self.sync()
         };
         write().map_err(at(&path))
+    }
+
+    /// Makes a directory in here that only its owner can enter. The data directory
+    /// itself may have been there before, and open to all.
+    pub(crate) fn make_private(&self, name: &str) -> Result<(), OpenError> {
+        const MODE: u32 = 0o700;
+        let path = self.path.join(name);
+        let make = || -> io::Result<()> {
+            fs::DirBuilder::new().recursive(true).mode(MODE).create(&path)?;
+            if fs::metadata(&path)?.permissions().mode() & 0o777 != MODE {
+                fs::set_permissions(&path, fs::Permissions::from_mode(MODE))?;
+            }
+            Ok(())
+        };
+        make().map_err(at(&path))
     }
 
     /// Reads a file; `None` if it is not there and never was.

@@ -40,7 +40,8 @@ impl AuthorizationServer {
         // section 2.2, checklist #62).
         self.check_resource(form)?;
         let digest = redemption.code;
-        if self.store().read(move |store| store.code(digest)).await?.is_none() {
+        let code = self.store().read(move |store| store.code(digest)).await?;
+        if code.is_none_or(|code| !self.settings().has_user(&code.terms.subject)) {
             // Junk is not worth a sync of the disk.
             return Err(code::Refusal::Unknown.into());
         }
@@ -142,11 +143,14 @@ impl AuthorizationServer {
         now: UnixTime,
     ) -> Result<Grant, EndpointError> {
         let is_foreign = grant.terms.client != *client.id();
-        // The address of the server may have been changed since.
-        if is_foreign || grant.terms.resource != self.settings().resource.as_str() {
+        // The address and the users of the server may have been changed since.
+        let settings = self.settings();
+        let is_outdated = grant.terms.resource != settings.resource.as_str()
+            || !settings.has_user(&grant.terms.subject);
+        if is_foreign || is_outdated {
             return Err(EndpointError::NoSuchGrant);
         }
-        match grant.judge(presented, now, self.settings().refresh_policy()) {
+        match grant.judge(presented, now, settings.refresh_policy()) {
             Verdict::Rotate(family) => grant.family = family,
             Verdict::Redeliver => {}
             Verdict::Refuse(refusal) => return Err(refusal.into()),

@@ -7,6 +7,9 @@ use crate::contract::scope::ScopeSet;
 
 impl GrantLiveness for AuthorizationServer {
     fn live_scopes(&self, reference: GrantReference<'_>) -> Option<ScopeSet> {
+        if !self.settings().has_user(reference.subject) {
+            return None;
+        }
         let id: GrantId = reference.grant.parse().ok()?;
         let now = self.clock().now();
         let (scopes, is_news) = self.store().look_at_grant(id, |grant| {

@@ -44,7 +44,7 @@ mod sign_in;
 mod signing_key;
 mod store;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod token;
 
 use std::sync::Arc;
@@ -132,12 +132,12 @@ impl AuthorizationServer {
         Arc::new(self.clone())
     }
 
-    /// Forgets what has expired. To be called every hour or so.
+    /// Forgets codes and grants that have long expired.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
-    pub async fn sweep(&self) -> Result<(), StoreError> {
+    pub(crate) async fn sweep(&self) -> Result<(), StoreError> {
         let now = self.clock().now();
         let policy = self.settings().refresh_policy();
         let memory = self.settings().lifetimes.inactive_client;
@@ -165,6 +165,8 @@ impl AuthorizationServer {
         let settings = self.settings();
         let expires_at = now + settings.lifetimes.code;
         let issued = IssuedCode::new(&approved, settings.resource.as_str(), expires_at);
+        // A code is where both come from, so they cannot pile up in between.
+        self.sweep().await?;
         self.store()
             .change(move |store| {
                 store.note_approval(&issued.terms.client, now)?;

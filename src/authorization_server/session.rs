@@ -195,7 +195,9 @@ impl AuthorizationServer {
         };
         let (key, now, lifetimes) = (cookie.key(), self.clock().now(), self.settings().lifetimes);
         let session = self.store().read(move |store| store.session(key)).await?;
-        let session = session.filter(|session| !is_over(session, &lifetimes, now));
+        let session = session.filter(|session| {
+            self.settings().has_user(&session.user) && !is_over(session, &lifetimes, now)
+        });
         if session.as_ref().is_some_and(|session| now.since(session.seen_at) >= SEEN_STEP) {
             self.store().change(move |store| store.touch_session(key, now)).await?;
         }

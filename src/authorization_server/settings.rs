@@ -50,8 +50,6 @@ pub struct Lifetimes {
     pub session_idle: Duration,
     /// How long after signing in a user may approve.
     pub fresh_login: Duration,
-    /// `wiki:people`, in whatever grant.
-    pub people: Duration,
     /// A registered client that no user has approved.
     pub unused_client: Duration,
     /// A registered client without grants, and what is remembered of grants that are
@@ -79,6 +77,12 @@ impl Settings {
         }
     }
 
+    /// Whether there is such a user. Who is no longer in the settings is nobody,
+    /// whatever the store remembers.
+    pub(super) fn has_user(&self, name: &str) -> bool {
+        self.users.iter().any(|user| user == name)
+    }
+
     pub(super) const fn refresh_policy(&self) -> RefreshPolicy {
         RefreshPolicy { grace: self.lifetimes.grace, idle: self.lifetimes.refresh_idle }
     }
@@ -104,7 +108,6 @@ impl Default for Lifetimes {
             session: 12 * HOUR,
             session_idle: HOUR,
             fresh_login: 10 * MINUTE,
-            people: HOUR,
             unused_client: DAY,
             inactive_client: 90 * DAY,
         }

@@ -57,8 +57,7 @@ impl AuthorizationServer {
     ) -> Result<SignedIn, SignInError> {
         let browsing = self.browsing();
         browsing.throttle.begin(name).map_err(SignInError::Wait)?;
-        // Who is no longer in the settings is unknown, whatever the store remembers.
-        let asked = self.settings().users.iter().find(|user| *user == name).cloned();
+        let asked = self.settings().has_user(name).then(|| name.to_owned());
         let find = move |store: &Store| asked.map_or(Ok(None), |asked| store.user(&asked));
         let user = self.store().read(find).await?;
         let kept = user.as_ref().map(|user| &user.password);
@@ -101,8 +100,7 @@ impl SignInThrottle {
     const FREE: u32 = 5;
     const LONGEST_WAIT: Duration = Duration::from_secs(5 * 60);
     const FORGOTTEN_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
-    /// Names that are remembered. Beyond that the oldest are forgotten, so that made-up
-    /// names cannot fill the memory.
+    /// Names that are remembered, so that made-up ones cannot fill the memory.
     const MAX_NAMES: usize = 1000;
 
     pub(super) fn new(clock: Clock) -> Self {
@@ -115,8 +113,11 @@ impl SignInThrottle {
         let mut tries = self.lock();
         tries.retain(|_, tries| now.since(tries.last) < Self::FORGOTTEN_AFTER);
         if tries.len() >= Self::MAX_NAMES {
-            let oldest = tries.iter().min_by_key(|(_, tries)| tries.last).map(|(key, _)| *key);
-            oldest.map(|key| tries.remove(&key));
+            // Those with the fewest tries first: else a flood of made-up names would
+            // make us forget the one that is being guessed, and its wait with it.
+            let least = tries.iter().min_by_key(|(_, tries)| (tries.wrong, tries.last));
+            let least = least.map(|(key, _)| *key);
+            least.map(|key| tries.remove(&key));
         }
         let entry = tries.entry(key(name)).or_insert(Tries { wrong: 0, last: now });
         let left = Self::wait(entry.wrong).saturating_sub(now.since(entry.last));
@@ -150,4 +151,30 @@ impl SignInThrottle {
 
 fn key(name: &str) -> [u8; 32] {
     Sha256::digest(name).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::SignInThrottle;
+    use crate::clock::{Clock, UnixTime};
+
+    /// #149: neither a flood of other names nor their number frees a name from its wait.
+    #[test]
+    fn made_up_names_end_nobodys_wait() {
+        let (clock, time) = Clock::manual(UnixTime::from_seconds(1_800_000_000));
+        let throttle = SignInThrottle::new(clock);
+        for _ in 0..SignInThrottle::FREE {
+            throttle.begin("owner").expect("a free try");
+        }
+        time.advance(Duration::from_secs(1));
+        throttle.begin("owner").expect("the first wait is one second");
+        time.advance(Duration::from_secs(1));
+        for number in 0..2 * SignInThrottle::MAX_NAMES {
+            throttle.begin(&format!("name {number}")).expect("a free try");
+        }
+        throttle.begin("owner").expect_err("the second wait is two seconds");
+        assert!(throttle.lock().len() <= SignInThrottle::MAX_NAMES);
+    }
 }

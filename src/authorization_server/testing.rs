@@ -2,6 +2,7 @@
 //! that makes requests of it.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -16,6 +17,7 @@ use tower::ServiceExt as _;
 
 use super::authorization::{Approval, AuthorizationRequest};
 use super::client::{ClientId, RegisteredClient};
+use super::code::CodeDigest;
 use super::pkce::CodeChallenge;
 use super::{AuthorizationServer, OpenError, Settings};
 use crate::clock::{Clock, ManualClock, UnixTime};
@@ -28,6 +30,8 @@ pub(crate) const ISSUER: &str = "https://notes.example.org";
 pub(crate) const RESOURCE: &str = "https://notes.example.org/mcp";
 pub(crate) const REDIRECT_URI: &str = "https://client.example.com/callback";
 pub(crate) const VERIFIER: &str = "a-verifier-of-more-than-forty-three-characters-0123456789";
+/// How long the owner gives `wiki:people` for: what the consent page offers first.
+pub(crate) const PEOPLE_SPAN: Duration = Duration::from_secs(60 * 60);
 pub(crate) const START: UnixTime = UnixTime::from_seconds(1_800_000_000);
 
 pub(crate) struct TestServer {
@@ -80,10 +84,15 @@ impl TestServer {
 
     /// The same, with a change of the data directory in between.
     pub(crate) fn restart_on(self, change: impl FnOnce(&Path)) -> Self {
+        self.restart_with(|settings| change(&settings.data_dir))
+    }
+
+    /// The same, with other settings.
+    pub(crate) fn restart_with(self, change: impl FnOnce(&mut Settings)) -> Self {
         let Self { server, clock, directory, time } = self;
-        let settings = server.settings().clone();
+        let mut settings = server.settings().clone();
         drop(server);
-        change(&settings.data_dir);
+        change(&mut settings);
         // What was begun beside the requests still holds the store, for a moment.
         for _ in 0..500 {
             let opened =
@@ -148,14 +157,20 @@ impl TestServer {
             challenge: CodeChallenge::from_request(Some(&challenge), Some("S256")).unwrap(),
             requested: ScopeSet::ALL,
         };
-        let lifetimes = self.server.settings().lifetimes;
-        let approval = Approval {
-            scopes,
-            ends_at: now + lifetimes.grant,
-            people_until: now + lifetimes.people,
-        };
+        let ends_at = now + self.server.settings().lifetimes.grant;
+        let approval = Approval { scopes, ends_at, people_until: now + PEOPLE_SPAN };
         let approved = request.approve("owner", approval).unwrap();
         self.server.issue_code(approved).await.unwrap()
+    }
+
+    /// Whether anything is left of a code in the store.
+    pub(crate) fn remembers_code(&self, code: &str) -> bool {
+        self.server.store().code(CodeDigest::of(code)).unwrap().is_some()
+    }
+
+    /// Whether nobody else holds the server, and with it the data directory.
+    pub(crate) fn is_the_only_handle(&self) -> bool {
+        Arc::strong_count(&self.server.0) == 1
     }
 
     pub(crate) async fn exchange(&self, client: &RegisteredClient, code: &str) -> Answer {

@@ -14,6 +14,7 @@ use super::faults::Faults;
 use super::limits::lifetimes;
 use super::raw::{Given, Key, RawConfiguration};
 use super::{Configuration, LogFormat, LogSettings, OwnerPassword, People, TokenSource, User};
+use crate::authorization_server::password::HashingCost;
 use crate::contract::issuer::Issuer;
 use crate::contract::resource::{ResourceUri, is_loopback};
 
@@ -47,6 +48,7 @@ pub fn check(
             trusted_proxies,
             allowed_origins,
             lifetimes,
+            hashing_cost: HashingCost::STRONG,
             log,
         }),
         _ => Err(faults),

@@ -20,6 +20,7 @@ use std::path::PathBuf;
 use url::Url;
 
 use crate::authorization_server::Lifetimes;
+use crate::authorization_server::password::HashingCost;
 use crate::contract::issuer::Issuer;
 use crate::contract::resource::ResourceUri;
 
@@ -47,6 +48,8 @@ pub struct Configuration {
     pub allowed_origins: Vec<String>,
     /// How long things live.
     pub lifetimes: Lifetimes,
+    /// What hashing a password costs. No setting: only tests have a reason to take less.
+    pub hashing_cost: HashingCost,
     /// What is logged, and how.
     pub log: LogSettings,
 }
@@ -152,6 +155,7 @@ impl Configuration {
             trusted_proxies: Vec::new(),
             allowed_origins: Vec::new(),
             lifetimes: Lifetimes::default(),
+            hashing_cost: HashingCost::STRONG,
             log: LogSettings { filter: "info".to_owned(), format: LogFormat::Text },
         }
     }

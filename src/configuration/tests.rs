@@ -183,3 +183,14 @@ fn a_password_file_holds_one_line() {
     }
     assert!(environment("no/such/file").is_err());
 }
+
+/// Design section 9: 0 means no limit, which is all that there is so far.
+#[test]
+fn a_request_limit_can_only_be_off() {
+    let with = |limit| {
+        let environment = [("BRAIN_MCP_VAULT", "src"), ("BRAIN_MCP_LIMIT_MCP_PER_MINUTE", limit)];
+        from(&[], &environment, "")
+    };
+    assert!(with("0").is_ok());
+    assert!(with("60").is_err());
+}

@@ -44,6 +44,17 @@ struct Remote {
 struct State {
     keys: Option<Cached>,
     last_attempt: Option<UnixTime>,
+    /// The last fetch that only a token with an unknown `kid` gave reason for.
+    last_search: Option<UnixTime>,
+}
+
+/// Why the key set is fetched.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Occasion {
+    /// There is none, or it is no longer fresh.
+    Renewal,
+    /// It is fresh, but has no key of the name that a token gives.
+    Search,
 }
 
 #[derive(Clone)]
@@ -78,10 +89,11 @@ const FRESH_BY_DEFAULT: u64 = 60 * 60;
 /// of the issuer must not be an outage of ours.
 const STALE_FOR: Duration = Duration::from_secs(60 * 60);
 /// Between two fetches for a `kid` that is not in a fresh key set. Anybody can
-/// make up such a token.
+/// make up such a token. Other fetches do not count: the issuer may have got a new
+/// key right after one.
 const UNKNOWN_KEY_PAUSE: Duration = Duration::from_secs(60);
 /// Between two fetches while there is no fresh key set.
-const FAILURE_PAUSE: Duration = Duration::from_secs(10);
+const FAILURE_PAUSE: Duration = Duration::from_secs(2);
 const TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_DOCUMENT_BYTES: usize = 256 * 1024;
 
@@ -177,14 +189,14 @@ impl Remote {
         key_id: &str,
         clock: &Clock,
     ) -> Result<Arc<KeyRing>, KeysUnavailable> {
-        if self.should_fetch(key_id, clock.now()) {
+        if self.occasion(key_id, clock.now()).is_some() {
             let (remote, key_id, clock) = (Arc::clone(&self), key_id.to_owned(), clock.clone());
             // In a task of its own: a client that hangs up must not undo the fetch
             // that others wait for.
             let fetch = tokio::spawn(async move {
                 let _turn = remote.fetching.lock().await;
-                if remote.should_fetch(&key_id, clock.now()) {
-                    remote.refresh(&clock).await;
+                if let Some(occasion) = remote.occasion(&key_id, clock.now()) {
+                    remote.refresh(occasion, &clock).await;
                 }
             });
             if let Err(error) = fetch.await {
@@ -202,25 +214,31 @@ impl Remote {
         self.state.read().unwrap_or_else(PoisonError::into_inner).keys.clone()
     }
 
-    fn should_fetch(&self, key_id: &str, now: UnixTime) -> bool {
+    /// Why to fetch for a token with this `kid`, if at all.
+    fn occasion(&self, key_id: &str, now: UnixTime) -> Option<Occasion> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
-        let pause = match &state.keys {
+        let (occasion, last, pause) = match &state.keys {
             Some(cached) if now < cached.fresh_until => {
                 if cached.ring.knows(key_id) {
-                    return false;
+                    return None;
                 }
-                UNKNOWN_KEY_PAUSE
+                (Occasion::Search, state.last_search, UNKNOWN_KEY_PAUSE)
             }
-            _ => FAILURE_PAUSE,
+            _ => (Occasion::Renewal, state.last_attempt, FAILURE_PAUSE),
         };
-        state.last_attempt.is_none_or(|last| now.since(last) >= pause)
+        // A last time in the future means that the clock was set back since.
+        let is_due = last.is_none_or(|last| now < last || now.since(last) >= pause);
+        is_due.then_some(occasion)
     }
 
-    async fn refresh(&self, clock: &Clock) {
+    async fn refresh(&self, occasion: Occasion, clock: &Clock) {
         let outcome = self.fetch().await;
         let now = clock.now();
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         state.last_attempt = Some(now);
+        if occasion == Occasion::Search {
+            state.last_search = Some(now);
+        }
         match outcome {
             Ok((ring, lifetime)) => {
                 state.keys = Some(Cached { ring: Arc::new(ring), fresh_until: now + lifetime });

@@ -5,7 +5,7 @@
 //! rule file to nothing before it writes it anew. So a class is lowered only when
 //! git is at rest and two surveys, some time apart, agree.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use tracing::warn;
@@ -13,6 +13,7 @@ use tracing::warn;
 use crate::access::class::{PageClass, class_in_doubt};
 use crate::access::path::VaultPath;
 use crate::clock::UnixTime;
+use crate::vault::fingerprint::Inode;
 use crate::vault::snapshot::{ServedPage, Snapshot};
 use crate::vault::survey::{Stability, Survey, SurveyedPage};
 
@@ -32,7 +33,14 @@ pub(super) struct Lowering {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Departed {
     class: PageClass,
+    inode: Inode,
     since: UnixTime,
+}
+
+impl Departed {
+    const fn from_page(page: &ServedPage, since: UnixTime) -> Self {
+        Self { class: page.class, inode: page.inode, since }
+    }
 }
 
 /// The class that a page had when it was seen last.
@@ -50,6 +58,28 @@ impl Before {
             Some(Self { class: departed.class, lowering: None })
         })
     }
+
+    /// The stricter of what the path was and what the file was under any name. A rule
+    /// that names a folder does not go with it when it is renamed.
+    fn with_file(before: Option<Self>, file: Option<PageClass>) -> Option<Self> {
+        match (before, file) {
+            (Some(before), Some(class)) if class <= before.class => Some(before),
+            (_, Some(class)) => Some(Self { class, lowering: None }),
+            (before, None) => before,
+        }
+    }
+}
+
+/// The class of each file in a snapshot, or shortly before it, by all of its names.
+fn classes_of_files(previous: &Snapshot) -> HashMap<Inode, PageClass> {
+    let pages = previous.pages.values().map(|page| (page.inode, page.class));
+    let gone = previous.departed.values().map(|departed| (departed.inode, departed.class));
+    let mut classes = HashMap::new();
+    for (inode, class) in pages.chain(gone) {
+        let strictest = classes.entry(inode).or_insert(class);
+        *strictest = class.max(*strictest);
+    }
+    classes
 }
 
 /// Makes a snapshot out of a survey and of what was served before.
@@ -70,10 +100,16 @@ pub(super) fn publish(
         }
     }
     let is_settled = survey.fingerprint.is_settled_at(survey.moment);
+    let files = previous.map(classes_of_files).unwrap_or_default();
     let mut look_again = None;
     let mut pages = BTreeMap::new();
-    for (path, page) in survey.pages {
+    for (path, mut page) in survey.pages {
         let before = previous.and_then(|previous| Before::of(&path, previous));
+        if bench.in_motion && before.is_none() {
+            // A page that comes up while git is at work may be older than its rules.
+            page.class = page.class.max(class_in_doubt(path.as_str()));
+        }
+        let before = Before::with_file(before, files.get(&page.inode).copied());
         let (class, lowering) = bench.judge(&path, &page, before);
         let due = lowering.map(|lowering| lowering.since + LOWERING_WAIT);
         look_again = look_again.into_iter().chain(due).min();
@@ -99,10 +135,8 @@ fn departed(
     pages: &BTreeMap<VaultPath, ServedPage>,
     bench: &Bench,
 ) -> BTreeMap<VaultPath, Departed> {
-    let went = previous
-        .pages
-        .iter()
-        .map(|(path, page)| (path, Departed { class: page.class, since: bench.now }));
+    let went =
+        previous.pages.iter().map(|(path, page)| (path, Departed::from_page(page, bench.now)));
     let gone =
         previous.departed.iter().map(|(path, departed)| (path, *departed)).filter(
             |(_, departed)| bench.in_motion || bench.now.since(departed.since) < LOWERING_WAIT,
@@ -128,8 +162,7 @@ impl Bench {
         before: Option<Before>,
     ) -> (PageClass, Option<Lowering>) {
         let mut wanted = page.class;
-        // A page that comes up while git is at work may be older than its rules.
-        if self.in_doubt || (self.in_motion && before.is_none()) {
+        if self.in_doubt {
             wanted = wanted.max(class_in_doubt(path.as_str()));
         }
         let Some(before) = before.filter(|before| wanted < before.class) else {

@@ -185,8 +185,8 @@ impl Surveyor {
         }
         if let (Some(git), Some(located)) = (&self.git, &self.located) {
             fingerprint.extend(&located.settings);
-            for folder in &walk.folders {
-                let file = root.join(&folder.relative).join(".gitattributes");
+            for folder in walk.folders_with_rules() {
+                let file = root.join(folder).join(".gitattributes");
                 fingerprint.look(file, Watch::TreeFile);
             }
             located.repository.watch_rules(git, root, &mut fingerprint);
@@ -219,8 +219,7 @@ fn judge_with_git(
     let spelling =
         if repository.composes_names() { Spelling::Composed } else { Spelling::AsOnDisk };
     let pages = walk.pages.iter().map(|page| &*page.disk);
-    let folders = walk.folders.iter().map(|folder| &*folder.relative);
-    let answer = attributes::ask(git, pages, folders, spelling)?;
+    let answer = attributes::ask(git, pages, walk.folders_with_rules(), spelling)?;
     doubts.extend(answer.complaints.lines().map(|line| format!("git says: {line}")));
     let encrypted = blobs.encrypted_paths(git)?;
     Ok(Judgement { attributes: answer.answers, encrypted, case: repository.name_case() })

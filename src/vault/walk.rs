@@ -34,6 +34,16 @@ pub(super) struct Folder {
     pub(super) relative: String,
     /// Its stamps from before it was read.
     pub(super) identity: Identity,
+    pub(super) reading: Reading,
+}
+
+/// Whether a folder let itself be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    Done,
+    /// It has no pages for us, so nothing hangs on its rules, which cannot be read
+    /// either: the `lost+found` of a disk, say.
+    Denied,
 }
 
 /// A file that may be a page.
@@ -43,6 +53,14 @@ pub(super) struct FoundPage {
     /// As the disk spells it.
     pub(super) disk: String,
     pub(super) inode: Inode,
+}
+
+impl Walk {
+    /// The folders whose rules may decide about a page.
+    pub(super) fn folders_with_rules(&self) -> impl Iterator<Item = &str> {
+        let readable = self.folders.iter().filter(|folder| folder.reading == Reading::Done);
+        readable.map(|folder| &*folder.relative)
+    }
 }
 
 /// Walks the whole vault. Links are never followed.
@@ -66,7 +84,9 @@ impl Walk {
     ) -> io::Result<()> {
         let identity = Identity::of(&fs::symlink_metadata(root.path().join(&relative))?);
         // Remembered even if it cannot be read or is skipped: that may change.
-        self.folders.push(Folder { relative: relative.clone(), identity });
+        let number = self.folders.len();
+        let reading = Reading::Denied;
+        self.folders.push(Folder { relative: relative.clone(), identity, reading });
         // git goes by the path and pages by the handle: they must be one folder.
         let opened = inode_of(&folder.dir_metadata()?);
         if opened != identity.inode {
@@ -80,6 +100,10 @@ impl Walk {
                 names.push((name, entry));
             }
         }
+        if folder.symlink_metadata(".gitattributes").is_err_and(|error| is_denied(&error)) {
+            return Ok(());
+        }
+        self.folders[number].reading = Reading::Done;
         // Another repository has other rules.
         if depth > 0 && names.iter().any(|(name, _)| name.eq_ignore_ascii_case(".git")) {
             return Ok(());
@@ -110,6 +134,10 @@ impl Walk {
         }
         Ok(())
     }
+}
+
+fn is_denied(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied
 }
 
 fn inode_of(metadata: &Metadata) -> Inode {

@@ -3,6 +3,7 @@
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode};
 
+use crate::support::routes::{Door, ROUTES, paths_of, routes_with};
 use crate::support::{McpClient, OAuthClient, TestApp, VaultBuilder};
 
 const METHODS: [Method; 7] = [
@@ -15,13 +16,24 @@ const METHODS: [Method; 7] = [
     Method::TRACE,
 ];
 
+/// House rule 20: a new route fails here until the table, and by that the tests of this
+/// file and of `any_input`, know of it.
+#[tokio::test]
+async fn every_route_is_in_the_table() {
+    let vault = VaultBuilder::plain(&[("a.md", "canary")]);
+    let app = TestApp::serving(vault.root()).await;
+    let mut known = ROUTES.map(|(path, _)| path);
+    known.sort_unstable();
+    assert_eq!(paths_of(&app), known);
+}
+
 /// Checklist #136, B02, B06, T1: whatever the method, the `Accept` or the revision,
 /// without a token there is a challenge and nothing else.
 #[tokio::test]
 async fn nothing_at_mcp_is_open() {
     let vault = VaultBuilder::plain(&[("a.md", "canary")]);
     let app = TestApp::serving(vault.root()).await;
-    for path in ["/mcp", "/mcp/", "/mcp?access_token=x"] {
+    for path in routes_with(Door::Token).chain(["/mcp?access_token=x"]) {
         for method in METHODS {
             for revision in ["", "2024-11-05", "2025-11-25", "2026-07-28", "nonsense"] {
                 let mut request = Request::builder().method(method.clone()).uri(path);
@@ -64,13 +76,7 @@ async fn bad_tokens_are_challenged() {
 async fn well_known_documents_are_open_and_unknown_ones_are_404() {
     let vault = VaultBuilder::plain(&[("a.md", "canary")]);
     let app = TestApp::serving(vault.root()).await;
-    for path in [
-        "/.well-known/oauth-protected-resource",
-        "/.well-known/oauth-protected-resource/mcp",
-        "/.well-known/oauth-authorization-server",
-        "/jwks",
-        "/health",
-    ] {
+    for path in routes_with(Door::Document) {
         let request = Request::get(path)
             .header("authorization", "Bearer nonsense")
             .body(Body::empty())
@@ -87,17 +93,41 @@ async fn well_known_documents_are_open_and_unknown_ones_are_404() {
     }
 }
 
-/// Pages without a session show a form and nothing about the vault.
+/// Pages without a session show a form and nothing about the vault, and send nobody to
+/// another site.
 #[tokio::test]
 async fn pages_say_nothing_about_the_vault() {
     let vault = VaultBuilder::plain(&[("canary.md", "canary")]);
     let app = TestApp::serving(vault.root()).await;
-    for path in ["/authorize", "/login", "/consent", "/setup", "/logout"] {
-        for method in [Method::GET, Method::POST] {
+    for path in routes_with(Door::Session).chain(routes_with(Door::Asset)) {
+        for method in METHODS {
             let request = Request::builder().method(method.clone()).uri(path).body(Body::empty());
             let reply = app.send(request.unwrap()).await;
             assert!(reply.status.as_u16() < 500, "{method} {path}: {}", reply.status);
             assert!(!reply.body.contains("canary"), "{method} {path}");
+            let location = reply.header("location");
+            assert!(location.is_empty() || location.starts_with('/'), "{path}: {location}");
+        }
+    }
+}
+
+/// Checklist #42, #49: who is no client gets nothing, whatever the method.
+#[tokio::test]
+async fn endpoints_for_clients_give_strangers_nothing() {
+    let vault = VaultBuilder::plain(&[("canary.md", "canary")]);
+    let app = TestApp::serving(vault.root()).await;
+    for path in routes_with(Door::Client) {
+        for method in METHODS {
+            let form = "grant_type=refresh_token&client_id=nobody&token=x&refresh_token=x";
+            let request = Request::builder()
+                .method(method.clone())
+                .uri(path)
+                .header("content-type", "application/x-www-form-urlencoded")
+                .body(Body::from(form));
+            let reply = app.send(request.unwrap()).await;
+            assert!(reply.status.is_client_error(), "{method} {path}: {}", reply.status);
+            assert!(reply.header("content-type").starts_with("application/json"), "{path}");
+            assert!(!reply.body.contains("token\":"), "{method} {path}: {}", reply.body);
         }
     }
 }

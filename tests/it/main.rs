@@ -3,6 +3,8 @@
 #![expect(unreachable_pub, reason = "nobody outside links to a test")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+/// Whatever arrives at whatever route, the server answers for it.
+mod any_input;
 /// Page classes equal what git itself says.
 mod attributes_against_git;
 /// Malformed input at every route and tool.
@@ -19,6 +21,8 @@ mod crash;
 mod dance;
 /// A newcomer embeds the server in a program.
 mod embedding;
+/// The whole server with the keys of another issuer.
+mod foreign_issuer;
 /// What somebody finds who opens the origin in a browser.
 mod front_page;
 /// A vault with two keys of the real git-crypt: open, half locked, locked.
@@ -27,6 +31,8 @@ mod git_crypt;
 mod next_request;
 /// Answers over a vault equal answers over the same vault without its hidden pages.
 mod non_interference;
+/// Other people's vaults, where they are at hand.
+mod real_vaults;
 /// Bearer tokens and the guard, against embedded and foreign issuers.
 mod resource_server;
 /// House rules that a compiler does not check.

@@ -5,6 +5,7 @@ use axum::extract::{FromRequest, Request};
 
 use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::body;
+use crate::authorization_server::error::EndpointError;
 use crate::authorization_server::form::is_form;
 use crate::authorization_server::page_error::PageError;
 
@@ -21,7 +22,9 @@ impl FromRequest<AuthorizationServer> for PostedForm {
         if !is_form(request.headers()) {
             return Err(PageError::NotAForm);
         }
-        // A connection that broke gets no answer anyway.
-        body::read(request).await.map(Self).map_err(|_| PageError::TooLarge)
+        body::read(request).await.map(Self).map_err(|error| match error {
+            EndpointError::TooLarge => PageError::TooLarge,
+            _ => PageError::BadForm("it did not arrive"),
+        })
     }
 }

@@ -26,6 +26,7 @@ impl Store {
     /// [`OpenError`].
     pub(crate) fn open(home: DataDirectory) -> Result<Self, OpenError> {
         let directory = home.path().join(DATABASE);
+        home.make_private(DATABASE)?;
         remove_unfinished_snapshots(&directory)?;
         let database = open_database(&directory)?;
         let log = directory.join("db");

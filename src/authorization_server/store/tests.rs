@@ -36,6 +36,26 @@ fn the_data_directory_is_private() {
     }
 }
 
+/// A data directory that somebody made beforehand, and a database of an older version,
+/// may be open to all. What we put there is not.
+#[test]
+fn the_database_is_private_wherever_it_is() {
+    let directory = TempDir::new().unwrap();
+    let settings = settings(&directory);
+    let database = settings.data_dir.join("database");
+    let set_mode = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    fs::create_dir(&settings.data_dir).unwrap();
+    set_mode(&settings.data_dir, 0o755);
+    drop(open(&settings).unwrap());
+    assert_eq!(mode(&database), 0o700);
+    set_mode(&database, 0o755);
+    drop(open(&settings).unwrap());
+    assert_eq!(mode(&database), 0o700);
+}
+
 #[test]
 fn a_second_process_is_told_so() {
     let directory = TempDir::new().unwrap();
@@ -212,6 +232,17 @@ async fn a_sweep_forgets_dead_codes_and_keeps_the_living() {
     assert!(test.server.store().code(old).unwrap().is_none());
     assert!(test.server.store().code(young).unwrap().is_some());
     assert!(test.live_scopes(&tokens).is_some());
+}
+
+/// Nothing else would: without it, codes and grants pile up for ever.
+#[tokio::test]
+async fn an_approval_sweeps() {
+    let test = TestServer::start();
+    let client = test.client("A client").await;
+    let old = CodeDigest::of(&test.code(&client, ScopeSet::ALL).await);
+    test.advance(60);
+    test.code(&client, ScopeSet::ALL).await;
+    assert!(test.server.store().code(old).unwrap().is_none());
 }
 
 /// #47, design section 10: who copies the files learns no code, token, secret or key.

@@ -1,6 +1,7 @@
 //! gitattributes.md section 6.1: what the disk may try.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
@@ -67,6 +68,32 @@ fn a_hard_link_is_as_strict_as_the_stricter_name() {
     assert_eq!(vault.class("open/x.md"), PEOPLE);
     assert_eq!(vault.class("open/y.md"), None);
     assert_eq!(vault.class("open/z.md"), None);
+}
+
+/// A folder that is closed to us, such as the `lost+found` of a disk, has no pages
+/// here, and is no reason to serve nothing. Root can read everything.
+#[test]
+fn a_folder_that_cannot_be_read_is_missing() {
+    let folder = Folder::repository();
+    folder.write("lost/x.md", "canary");
+    let set_mode = |mode| {
+        let permissions = fs::Permissions::from_mode(mode);
+        fs::set_permissions(folder.at("lost"), permissions).expect("it is ours");
+    };
+    let vault = folder.open();
+    assert_eq!(vault.class("lost/x.md"), ORDINARY);
+    // Neither names nor files; names only; files only.
+    for mode in [0o000, 0o400, 0o100] {
+        set_mode(mode);
+        if fs::read_dir(folder.at("lost")).is_ok() && mode == 0 {
+            break;
+        }
+        assert_eq!(vault.class("lost/x.md"), None, "{mode:o}");
+        assert_eq!(vault.class("open/a.md"), ORDINARY, "{mode:o}");
+        assert_eq!(vault.class("wiki/people/ann.md"), PEOPLE, "{mode:o}");
+    }
+    set_mode(0o700);
+    assert_eq!(vault.class("lost/x.md"), ORDINARY);
 }
 
 /// Row 17: another repository inside has other rules, and is not served.

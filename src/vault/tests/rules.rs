@@ -110,6 +110,34 @@ fn a_page_that_comes_back_at_once_is_not_a_new_one() {
     assert_eq!(vault.class("closed/b.md"), ORDINARY);
 }
 
+/// A rule that names a folder does not go with it when the folder is renamed. The
+/// owner gets the same wait, and the same line in the log, as if the rule had gone.
+#[test]
+fn a_file_under_another_name_is_not_a_new_one() {
+    let folder = Folder::repository();
+    folder.write("open/old.md", "text");
+    let vault = folder.open();
+    assert_eq!(vault.class("wiki/people/ann.md"), PEOPLE);
+    let rename = |from: &str, to: &str| {
+        std::fs::rename(folder.at(from), folder.at(to)).expect("renamed");
+    };
+    rename("wiki/people", "wiki/persons");
+    rename("closed/b.md", "open/b.md");
+    rename("c.private.md", "open/a.md");
+    rename("open/old.md", "open/new.md");
+    assert_eq!(vault.class("wiki/persons/ann.md"), PEOPLE);
+    assert_eq!(vault.class("open/b.md"), CONFIDENTIAL);
+    assert_eq!(vault.class("open/a.md"), None);
+    assert_eq!(vault.class("open/new.md"), ORDINARY);
+    vault.wait_for_lowering();
+    for path in ["wiki/persons/ann.md", "open/b.md", "open/a.md"] {
+        assert_eq!(vault.class(path), ORDINARY, "{path}");
+    }
+    // Into a protected folder it is raised at once.
+    rename("open/new.md", "closed/new.md");
+    assert_eq!(vault.class("closed/new.md"), CONFIDENTIAL);
+}
+
 /// Row 11: a rule file that is cut to nothing and written anew byte by byte.
 #[test]
 fn a_half_written_rule_file_lowers_nothing() {

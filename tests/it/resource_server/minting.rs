@@ -28,19 +28,19 @@ pub(super) const RESOURCE: &str = "https://wiki.example.org/mcp";
 pub(super) const NOW: u64 = 1_800_000_000;
 
 /// A signing key with its name.
-pub(super) struct Key {
+pub(crate) struct Key {
     pub(super) id: &'static str,
     pub(super) algorithm: Algorithm,
     secret: EncodingKey,
 }
 
 impl Key {
-    pub(super) fn es256() -> Self {
+    pub(crate) fn es256() -> Self {
         let secret = EncodingKey::from_ec_der(include_bytes!("../../fixtures/keys/p256-a.der"));
         Self { id: "es256-a", algorithm: Algorithm::ES256, secret }
     }
 
-    pub(super) fn other_es256() -> Self {
+    pub(crate) fn other_es256() -> Self {
         let secret = EncodingKey::from_ec_der(include_bytes!("../../fixtures/keys/p256-b.der"));
         Self { id: "es256-b", algorithm: Algorithm::ES256, secret }
     }
@@ -55,7 +55,7 @@ impl Key {
         Self { id: "eddsa", algorithm: Algorithm::EdDSA, secret }
     }
 
-    pub(super) fn rsa(algorithm: Algorithm) -> Self {
+    pub(crate) fn rsa(algorithm: Algorithm) -> Self {
         let secret = EncodingKey::from_rsa_der(include_bytes!("../../fixtures/keys/rsa-2048.der"));
         Self { id: "rsa", algorithm, secret }
     }
@@ -65,7 +65,7 @@ impl Key {
     }
 
     /// The public half, without `alg`.
-    pub(super) fn jwk(&self) -> Value {
+    pub(crate) fn jwk(&self) -> Value {
         let jwk = Jwk::from_encoding_key(&self.secret, self.algorithm).expect("a public half");
         let mut jwk = serde_json::to_value(jwk).expect("JSON");
         jwk["kid"] = json!(self.id);
@@ -75,7 +75,7 @@ impl Key {
     }
 
     /// A token with the usual header.
-    pub(super) fn token(&self, claims: &Value) -> String {
+    pub(crate) fn token(&self, claims: &Value) -> String {
         self.sign(&self.header(), claims)
     }
 
@@ -99,7 +99,7 @@ pub(super) fn unsigned(header: &Value, claims: &Value) -> String {
     format!("{}.{}", encode(header), encode(claims))
 }
 
-pub(super) fn key_set(keys: &[Value]) -> PublicKeySet {
+pub(crate) fn key_set(keys: &[Value]) -> PublicKeySet {
     PublicKeySet::from_json(&json!({ "keys": keys }).to_string())
 }
 
@@ -120,7 +120,7 @@ pub(super) fn good_claims() -> Value {
 }
 
 /// The usual claims with some of them changed.
-pub(super) fn claims_with(changes: Value) -> Value {
+pub(crate) fn claims_with(changes: Value) -> Value {
     let mut claims = good_claims();
     for (name, value) in changes.as_object().expect("an object") {
         claims[name] = value.clone();

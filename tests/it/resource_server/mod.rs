@@ -4,6 +4,6 @@
 mod guard;
 mod key_url;
 mod mcp;
-mod minting;
+pub(crate) mod minting;
 mod streams;
 mod tokens;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::body::Body;
 use axum::http::Request;
+use brain_mcp::authorization_server::OWNER;
 
 use super::forms::Form;
 use super::site::{PASSWORD, Reply, Site};
@@ -28,8 +29,13 @@ impl Browser {
     pub async fn signed_in(site: &Site) -> Self {
         let mut browser = Self::default();
         let page = browser.open(site, "/login").await;
-        page.submit_with(&mut browser, site, "Sign in", |form| form.fill("password", PASSWORD))
-            .await;
+        // The page asks for a name only where there are several users.
+        let name_owner = |form: Form| {
+            let asks = form.fields.iter().any(|(name, value)| name == "user" && value.is_empty());
+            if asks { form.fill("user", OWNER) } else { form }
+        };
+        let sign_in = |form| name_owner(form).fill("password", PASSWORD);
+        page.submit_with(&mut browser, site, "Sign in", sign_in).await;
         browser
     }
 

@@ -6,6 +6,7 @@ pub mod forms;
 pub mod mcp_client;
 pub mod oauth_client;
 pub mod process;
+pub mod routes;
 pub mod site;
 pub mod test_app;
 pub mod vault_builder;

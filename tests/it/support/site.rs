@@ -55,6 +55,15 @@ impl Site {
         }
     }
 
+    /// The router of a server in this process.
+    #[track_caller]
+    pub fn router(&self) -> &Router {
+        match &self.transport {
+            Transport::InProcess(router) => router,
+            Transport::Socket(_) => panic!("the server is another process"),
+        }
+    }
+
     /// The issuer.
     pub fn issuer(&self) -> &str {
         &self.issuer

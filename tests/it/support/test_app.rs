@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::path::Path;
 
 use brain_mcp::app::Application;
+use brain_mcp::authorization_server::password::HashingCost;
 use brain_mcp::clock::{Clock, ManualClock};
 use brain_mcp::configuration::{Configuration, OwnerPassword, TokenSource};
 use brain_mcp::entropy::Entropy;
@@ -36,6 +37,8 @@ impl TestApp {
             issuer: None,
             owner_password: Some(OwnerPassword::new(PASSWORD.to_owned())),
         };
+        // A test signs in many times, and nobody attacks it.
+        configuration.hashing_cost = HashingCost::LEAST;
         change(&mut configuration);
         Self::start(configuration, data).await
     }

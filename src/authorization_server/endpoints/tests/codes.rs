@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::authorization_server::code::CodeDigest;
 use crate::authorization_server::testing::{
-    ISSUER, REDIRECT_URI, RESOURCE, START, TestServer, VERIFIER, exchange_form,
+    ISSUER, PEOPLE_SPAN, REDIRECT_URI, RESOURCE, START, TestServer, VERIFIER, exchange_form,
 };
 use crate::contract::scope::{Scope, ScopeSet};
 
@@ -230,12 +230,12 @@ async fn a_used_code_stays_used_after_a_restart() {
 #[tokio::test]
 async fn a_code_for_something_that_is_over_is_refused() {
     let test = TestServer::start_with(1, |settings| {
-        settings.lifetimes.people = std::time::Duration::from_secs(30);
+        settings.lifetimes.code = 2 * PEOPLE_SPAN;
     });
     let client = test.client("A client").await;
     let people = [Scope::People].into_iter().collect();
     let code = test.code(&client, people).await;
-    test.advance(30);
+    test.advance(PEOPLE_SPAN.as_secs());
     test.exchange(&client, &code).await.assert_error(400, "invalid_grant");
 }
 

@@ -246,6 +246,22 @@ async fn no_rotation_outlives_the_grant() {
 }
 
 /// #80; B25
+/// Who is no longer in the settings has no vault there. Without this, a client of a
+/// former user would read the vault of a single owner, who goes by any name.
+#[tokio::test]
+async fn what_a_former_user_gave_is_over() {
+    let test = TestServer::start();
+    let (client, tokens) = test.granted(&[Scope::Read]).await;
+    let code = test.code(&client, ScopeSet::ALL).await;
+    let test = test.restart_with(|settings| settings.users = vec!["somebody".to_owned()]);
+    assert_eq!(test.live_scopes(&tokens), None);
+    test.refresh(&client, &tokens.refresh).await.assert_error(400, "invalid_grant");
+    test.exchange(&client, &code).await.assert_error(400, "invalid_grant");
+    let test = test.restart_with(|settings| settings.users.push("owner".to_owned()));
+    assert!(test.live_scopes(&tokens).is_some());
+    test.refresh(&client, &tokens.refresh).await.tokens();
+}
+
 #[tokio::test]
 async fn refresh_tokens_keys_and_clients_survive_a_restart() {
     let test = TestServer::start();
