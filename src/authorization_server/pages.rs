@@ -188,7 +188,9 @@ impl Offer {
 
     const fn explanation(&self) -> &'static str {
         match self.scope {
-            Scope::Read => "Search and read all notes that are neither encrypted nor marked.",
+            Scope::Read => {
+                "Search and read all notes that are neither encrypted nor marked confidential."
+            }
             Scope::Confidential => {
                 "Search and read notes that are encrypted or marked confidential, except those about people."
             }

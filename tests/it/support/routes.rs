@@ -13,13 +13,13 @@ pub enum Door {
     Session,
     /// Nothing: a document for programs, in JSON.
     Document,
-    /// Nothing: what the pages are made of.
+    /// Nothing: the page for every visitor, and what the pages are made of.
     Asset,
 }
 
 /// The table. A test compares it with the router: a new route is a line here, and is
 /// tried without a token and with malformed input by that.
-pub const ROUTES: [(&str, Door); 20] = [
+pub const ROUTES: [(&str, Door); 21] = [
     ("/mcp", Door::Token),
     ("/mcp/", Door::Token),
     ("/register", Door::Client),
@@ -38,6 +38,7 @@ pub const ROUTES: [(&str, Door); 20] = [
     ("/.well-known/oauth-protected-resource/mcp", Door::Document),
     ("/.well-known/oauth-protected-resource/mcp/", Door::Document),
     ("/mcp/.well-known/oauth-protected-resource", Door::Document),
+    ("/", Door::Asset),
     ("/assets/style.css", Door::Asset),
     ("/assets/icon.svg", Door::Asset),
 ];
