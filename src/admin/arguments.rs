@@ -19,7 +19,7 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Serve a folder of notes.
-    Serve(ConfigurationFlags),
+    Serve(Box<ConfigurationFlags>),
     /// Show the class of each page and the rule that decided it.
     Classify(ClassifyFlags),
 }

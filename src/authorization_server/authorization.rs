@@ -101,8 +101,10 @@ fn offers<const N: usize>(
 fn in_words(duration: Duration) -> String {
     let seconds = duration.as_secs();
     let units = [(3_600, "hour"), (60, "minute"), (1, "second")];
-    let (length, unit) =
-        units.into_iter().find(|(length, _)| seconds % length == 0).unwrap_or((1, "second"));
+    let (length, unit) = units
+        .into_iter()
+        .find(|(length, _)| seconds.is_multiple_of(*length))
+        .unwrap_or((1, "second"));
     let count = seconds / length;
     format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
 }
