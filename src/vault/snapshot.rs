@@ -150,7 +150,7 @@ impl Keeper {
         // Once, not at every request.
         made.inspect_err(|reason| {
             if known.as_ref() != Some(reason) {
-                log_trouble(reason)
+                log_trouble(reason);
             }
         })
         .ok()
