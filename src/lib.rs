@@ -40,3 +40,8 @@ pub mod resource_server;
 pub mod search;
 pub mod telemetry;
 pub mod vault;
+
+/// The examples of the README compile.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -94,6 +94,39 @@ pub(super) enum PeopleSpan {
     Day,
 }
 
+/// A duration to choose: its value in the form, and what the owner reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SpanOffer {
+    pub(super) value: &'static str,
+    pub(super) text: String,
+}
+
+/// The spans that fit under the operator's limit, so that the page promises no more
+/// than it gives. If none does, the shortest stands for the limit.
+fn offers<const N: usize>(
+    spans: [(&'static str, &'static str, Duration); N],
+    limit: Duration,
+) -> Vec<SpanOffer> {
+    let fitting = spans.iter().filter(|(_, _, duration)| *duration <= limit);
+    let mut offers: Vec<SpanOffer> =
+        fitting.map(|(value, text, _)| SpanOffer { value, text: (*text).to_owned() }).collect();
+    if let (true, Some((value, _, _))) = (offers.is_empty(), spans.first()) {
+        offers.push(SpanOffer { value, text: in_words(limit) });
+    }
+    offers
+}
+
+fn in_words(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    let units = [(3_600, "hour"), (60, "minute"), (1, "second")];
+    let (length, unit) = units
+        .into_iter()
+        .find(|(length, _)| seconds.is_multiple_of(*length))
+        .unwrap_or((1, "second"));
+    let count = seconds / length;
+    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
+}
+
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -117,6 +150,11 @@ impl GrantSpan {
             Self::Month => "30 days",
             Self::HalfYear => "180 days",
         }
+    }
+
+    /// What the page offers where no grant may last longer than `limit`.
+    pub(super) fn offers(limit: Duration) -> Vec<SpanOffer> {
+        offers(Self::ALL.map(|span| (span.value(), span.text(), span.duration())), limit)
     }
 
     pub(super) fn duration(self) -> Duration {
@@ -152,6 +190,11 @@ impl PeopleSpan {
             Self::EightHours => "8 hours",
             Self::Day => "1 day",
         }
+    }
+
+    /// What the page offers where no grant may last longer than `limit`.
+    pub(super) fn offers(limit: Duration) -> Vec<SpanOffer> {
+        offers(Self::ALL.map(|span| (span.value(), span.text(), span.duration())), limit)
     }
 
     pub(super) fn duration(self) -> Duration {
@@ -205,5 +248,25 @@ impl ApprovedAuthorization {
     #[must_use]
     pub const fn approval(&self) -> Approval {
         self.approval
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DAY, Duration, GrantSpan, HOUR, PeopleSpan, SpanOffer};
+
+    fn texts(offers: Vec<SpanOffer>) -> Vec<String> {
+        offers.into_iter().map(|offer| offer.text).collect()
+    }
+
+    /// The consent page promises nothing that `grant_seconds` then takes away.
+    #[test]
+    fn no_longer_span_is_offered_than_the_limit() {
+        assert_eq!(texts(GrantSpan::offers(180 * DAY)), ["1 day", "30 days", "180 days"]);
+        assert_eq!(texts(GrantSpan::offers(60 * DAY)), ["1 day", "30 days"]);
+        assert_eq!(texts(GrantSpan::offers(2 * HOUR)), ["2 hours"]);
+        assert_eq!(texts(PeopleSpan::offers(2 * HOUR)), ["1 hour"]);
+        assert_eq!(texts(PeopleSpan::offers(Duration::from_secs(90))), ["90 seconds"]);
+        assert_eq!(texts(PeopleSpan::offers(Duration::from_secs(60))), ["1 minute"]);
     }
 }

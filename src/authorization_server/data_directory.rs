@@ -27,7 +27,7 @@ impl DataDirectory {
     /// [`OpenError::Io`].
     #[expect(clippy::disallowed_methods, reason = "a lock file of our own, not a page")]
     pub(crate) fn claim(path: &Path) -> Result<Self, OpenError> {
-        let unusable = |source| OpenError::NoDirectory { path: path.to_owned(), source };
+        let unusable = |reason| OpenError::NoDirectory { path: path.to_owned(), reason };
         fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(unusable)?;
         let lock_path = path.join(LOCK);
         let lock = File::options()

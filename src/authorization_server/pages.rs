@@ -4,7 +4,7 @@ use askama::Template;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 
-use crate::authorization_server::authorization::{AuthorizationRequest, GrantSpan, PeopleSpan};
+use crate::authorization_server::authorization::{AuthorizationRequest, SpanOffer};
 use crate::authorization_server::redirect_uri::RedirectTarget;
 use crate::contract::issuer::Issuer;
 use crate::contract::resource::ResourceUri;
@@ -101,6 +101,8 @@ pub(super) struct WelcomePage<'a> {
 pub(super) struct ConsentPage<'a> {
     pub(super) asker: Asker,
     pub(super) offers: Vec<Offer>,
+    pub(super) grant_spans: Vec<SpanOffer>,
+    pub(super) people_spans: Vec<SpanOffer>,
     pub(super) resource: &'a ResourceUri,
     pub(super) user: &'a str,
     pub(super) action: String,
@@ -186,10 +188,14 @@ impl Offer {
 
     const fn explanation(&self) -> &'static str {
         match self.scope {
-            Scope::Read => "Search and read all notes that are not encrypted.",
-            Scope::Confidential => "Search and read encrypted notes, except those about people.",
+            Scope::Read => {
+                "Search and read all notes that are neither encrypted nor marked confidential."
+            }
+            Scope::Confidential => {
+                "Search and read notes that are encrypted or marked confidential, except those about people."
+            }
             Scope::People => {
-                "Search and read encrypted notes about people. You are asked each time."
+                "Search and read protected notes about people. You are asked each time."
             }
             Scope::Write => "Write new notes into the inbox, and add to notes there. Nothing else.",
         }

@@ -231,6 +231,10 @@ fn presentable(name: &str) -> Option<String> {
     };
     let visible: String = name.chars().filter(|character| !is_deceptive(*character)).collect();
     let words: Vec<&str> = visible.split_whitespace().collect();
-    let name: String = words.join(" ").chars().take(Metadata::MAX_NAME_CHARACTERS).collect();
+    let mut name = words.join(" ");
+    if let Some((end, _)) = name.char_indices().nth(Metadata::MAX_NAME_CHARACTERS) {
+        name.truncate(end);
+        name.push('…');
+    }
     (!name.is_empty()).then_some(name)
 }

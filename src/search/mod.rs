@@ -54,11 +54,12 @@ impl Folded {
 }
 
 impl Query {
-    /// Splits a query at white space. `None` if nothing is asked.
+    /// Splits a query at white space. Quotation marks around words are what people and
+    /// agents type, not what they look for. `None` if nothing is asked.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut words: Vec<String> =
-            Folded::of(text).0.split_whitespace().map(str::to_owned).collect();
+            Folded::of(text).0.split_whitespace().map(without_quotes).map(str::to_owned).collect();
         words.sort_unstable();
         words.dedup();
         (!words.is_empty()).then_some(Self { words })
@@ -108,6 +109,12 @@ impl Query {
         let earliest = self.words.iter().filter_map(|word| folded.find(&**word)).min()?;
         origins.get(earliest).copied()
     }
+}
+
+/// The word between quotation marks; a word of nothing else stays as it is.
+fn without_quotes(word: &str) -> &str {
+    let bare = word.trim_matches(['"', '“', '”']);
+    if bare.is_empty() { word } else { bare }
 }
 
 /// The text in normalization form C. Most texts are, and are not copied.

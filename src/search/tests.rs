@@ -41,3 +41,10 @@ fn a_snippet_is_one_line_around_the_first_match() {
     assert_eq!(query.snippet("short"), "short");
     assert_eq!(query.snippet(""), "");
 }
+
+#[test]
+fn quotation_marks_are_not_looked_for() {
+    assert!(relevance("\"garlic soup\"", "", "soup with garlic").is_some());
+    assert!(relevance("“garlic”", "", "garlic").is_some());
+    assert!(relevance("\"", "", "soup").is_none());
+}

@@ -64,6 +64,10 @@ impl Snapshot {
     }
 }
 
+fn log_trouble(reason: &str) {
+    error!(reason, "the vault cannot be judged; nothing is served");
+}
+
 /// Keeps the snapshot that is served, and makes a new one whenever it may be wrong.
 #[derive(Debug)]
 pub(super) struct Keeper {
@@ -93,8 +97,13 @@ impl Keeper {
         let keeper = Self { clock, current: Mutex::new(None), workshop };
         let made = keeper.make(&mut keeper.workshop(), None);
         match made {
+            // Whoever opens the vault tells the owner.
             Err(Trouble::Lasting(reason)) => Err(reason),
-            Ok(_) | Err(Trouble::Passing(_)) => Ok(keeper),
+            Err(Trouble::Passing(reason)) => {
+                log_trouble(&reason);
+                Ok(keeper)
+            }
+            Ok(_) => Ok(keeper),
         }
     }
 
@@ -136,7 +145,15 @@ impl Keeper {
         if workshop.failed.as_ref().is_some_and(|(begun, _)| *begun >= arrived) {
             return None;
         }
-        self.make(&mut workshop, previous.as_deref()).ok()
+        let known = workshop.failed.as_ref().map(|(_, reason)| reason.clone());
+        let made = self.make(&mut workshop, previous.as_deref()).map_err(|it| it.to_string());
+        // Once, not at every request.
+        made.inspect_err(|reason| {
+            if known.as_ref() != Some(reason) {
+                log_trouble(reason);
+            }
+        })
+        .ok()
     }
 
     fn make(
@@ -154,12 +171,7 @@ impl Keeper {
                 Ok(next)
             }
             Err(trouble) => {
-                let reason = trouble.to_string();
-                // Once, not at every request.
-                if workshop.failed.as_ref().is_none_or(|(_, known)| *known != reason) {
-                    error!(reason, "the vault cannot be judged; nothing is served");
-                }
-                workshop.failed = Some((begun, reason));
+                workshop.failed = Some((begun, trouble.to_string()));
                 Err(trouble)
             }
         }

@@ -132,6 +132,9 @@ def may_read(server, token, path):
 
 
 def first_visit(report, person, server, browser):
+    browser.open(server.url + "/")
+    report.check("a visitor is told the address for clients", server.mcp_url in Page(browser.source).text)
+    person.inspect("home")
     with report.step("set up with the one-time link"):
         person.set_up()
     with report.step("the link works only once"):

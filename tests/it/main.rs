@@ -23,6 +23,8 @@ mod dance;
 mod embedding;
 /// The whole server with the keys of another issuer.
 mod foreign_issuer;
+/// What somebody finds who opens the origin in a browser.
+mod front_page;
 /// A vault with two keys of the real git-crypt: open, half locked, locked.
 mod git_crypt;
 /// A page that becomes sensitive is refused by the very next request.

@@ -84,7 +84,11 @@ async fn form(
     let (typed, problem) = match &attempt {
         Attempt::First => ("", None),
         Attempt::Wrong { user } => {
-            (*user, Some("That was not right. Please try again.".to_owned()))
+            let what = match &*server.settings().users {
+                [_] => "The password is",
+                _ => "The user name or the password is",
+            };
+            (*user, Some(format!("{what} not right. Please try again.")))
         }
         Attempt::TooMany { user, seconds } => {
             let problem = format!("Too many tries. Please wait {seconds} s and try again.");

@@ -96,15 +96,14 @@ pub enum OpenError {
     },
     /// The data directory cannot be made, or nothing can be written to it.
     #[error(
-        "the data directory {path} cannot be used; let this user write there, or choose another \
-         with --data-dir DIR"
+        "the data directory {path} cannot be used: {reason}; let this user write there, or choose \
+         another with --data-dir DIR"
     )]
     NoDirectory {
         /// What was touched.
         path: PathBuf,
         /// What the system said.
-        #[source]
-        source: io::Error,
+        reason: io::Error,
     },
     /// sled opens in one process only.
     #[error(

@@ -154,7 +154,7 @@ async fn a_name_cannot_hide_or_reorder_text() {
     }
     let metadata = json!({ "redirect_uris": [REDIRECT_URI], "client_name": "x".repeat(5000) });
     let json = test.post_json("/register", &metadata).await.json();
-    assert_eq!(json["client_name"].as_str().unwrap().len(), 100);
+    assert_eq!(json["client_name"], format!("{}…", "x".repeat(100)));
     let metadata = json!({ "redirect_uris": [REDIRECT_URI], "client_name": "\u{202E}\u{7}" });
     assert!(test.post_json("/register", &metadata).await.json().get("client_name").is_none());
 }
