@@ -132,7 +132,7 @@ impl AuthorizationServer {
         Arc::new(self.clone())
     }
 
-    /// Forgets codes and grants that have long expired.
+    /// Forgets codes and grants that have long expired. Called every hour.
     ///
     /// # Errors
     ///
@@ -165,8 +165,6 @@ impl AuthorizationServer {
         let settings = self.settings();
         let expires_at = now + settings.lifetimes.code;
         let issued = IssuedCode::new(&approved, settings.resource.as_str(), expires_at);
-        // A code is where both come from, so they cannot pile up in between.
-        self.sweep().await?;
         self.store()
             .change(move |store| {
                 store.note_approval(&issued.terms.client, now)?;

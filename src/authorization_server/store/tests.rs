@@ -235,17 +235,6 @@ async fn a_sweep_forgets_dead_codes_and_keeps_the_living() {
     assert!(test.live_scopes(&tokens).is_some());
 }
 
-/// Nothing else would: without it, codes and grants pile up for ever.
-#[tokio::test]
-async fn an_approval_sweeps() {
-    let test = TestServer::start();
-    let client = test.client("A client").await;
-    let old = CodeDigest::of(&test.code(&client, ScopeSet::ALL).await);
-    test.advance(60);
-    test.code(&client, ScopeSet::ALL).await;
-    assert!(test.server.store().code(old).unwrap().is_none());
-}
-
 /// #47, design section 10: who copies the files learns no code, token, secret or key.
 #[tokio::test]
 async fn no_secret_stands_in_the_files() {
