@@ -222,6 +222,7 @@ fn strange(file_type: FileType, size: u64) -> Option<Strange> {
 
 /// Opened without waiting, because the file may have become a FIFO since it was
 /// looked at.
+#[expect(clippy::disallowed_methods, reason = "a rule file, not a page")]
 fn read(path: &PathBuf, watch: Watch) -> Seen {
     let follow = if watch == Watch::TreeFile { FollowSymlinks::No } else { FollowSymlinks::Yes };
     let mut options = OpenOptions::new();
