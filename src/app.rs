@@ -14,13 +14,11 @@ mod unread;
 
 use std::io;
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use axum::Router;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
 
 use self::housekeeping::Housekeeping;
 use crate::authorization_server::{AuthorizationServer, OpenError, SetupError, SetupLink};
@@ -194,15 +192,13 @@ impl Server {
     /// Stops accepting, lets running requests end, and returns. What clients keep open
     /// is cut after two seconds.
     pub async fn stop(self) {
-        const PATIENCE: Duration = Duration::from_secs(2);
-        let Self { application, stop, mut serving, housekeeping, .. } = self;
+        let Self { application, stop, serving, housekeeping, .. } = self;
         let _ = stop.send(());
         if let Some(housekeeping) = housekeeping {
             housekeeping.stop().await;
         }
-        if timeout(PATIENCE, &mut serving).await.is_err() {
-            serving.abort();
-            let _ = serving.await;
+        if let Err(broken) = serving.await {
+            tracing::error!(%broken, "serving broke off");
         }
         drop(application);
     }

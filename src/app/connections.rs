@@ -24,7 +24,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Sleep, sleep, timeout};
 use tower::ServiceExt as _;
 
 /// How many clients are served at once. Each takes a file descriptor, and git and the
@@ -39,16 +39,22 @@ pub(super) struct Patience {
     pub(super) head: Duration,
     /// For the next byte of an answer to be taken.
     pub(super) write: Duration,
+    /// For running requests to end once the server stops.
+    pub(super) farewell: Duration,
 }
 
 impl Default for Patience {
     fn default() -> Self {
-        Self { head: Duration::from_secs(75), write: Duration::from_secs(60) }
+        Self {
+            head: Duration::from_secs(75),
+            write: Duration::from_secs(60),
+            farewell: Duration::from_secs(2),
+        }
     }
 }
 
-/// Serves until `stop` completes, then until the running requests have ended. When
-/// this future is dropped, what still runs is cut.
+/// Serves until `stop` completes, then until the running requests have ended or been
+/// cut. When it returns, no connection holds on to the routes any more.
 pub(super) async fn serve(
     listener: TcpListener,
     routes: Router,
@@ -85,7 +91,10 @@ pub(super) async fn serve(
         });
     }
     drop(listener);
-    graceful.shutdown().await;
+    if timeout(patience.farewell, graceful.shutdown()).await.is_err() {
+        tracing::debug!("some connections are cut");
+    }
+    connections.shutdown().await;
 }
 
 /// The next connection, once there is room for it.
