@@ -96,8 +96,10 @@ pub(super) enum Watch {
     OutsideFile,
     /// A file of settings: the same, but it holds no rules.
     Settings,
-    /// A folder, or a file too large to compare: its stamps.
+    /// A file too large to compare: its stamps.
     Stamps,
+    /// A folder of the vault: the same. It tells of pages that come and go.
+    Folder,
     /// Only whether it is there, and whether it is the same one.
     Presence,
 }
@@ -110,6 +112,15 @@ pub(super) enum Seen {
     Stamped(Identity),
     Present(Inode),
     Strange(Strange),
+}
+
+impl Seen {
+    fn is_settled_at(&self, moment: SystemTime) -> bool {
+        match self {
+            Self::Stamped(identity) => identity.is_settled_at(moment),
+            Self::Nothing | Self::Text(..) | Self::Present(_) | Self::Strange(_) => true,
+        }
+    }
 }
 
 /// What is no plain readable file.
@@ -135,7 +146,7 @@ impl Fingerprint {
 
     /// Adds a folder as it was before it was read.
     pub(super) fn remember(&mut self, path: PathBuf, identity: Identity) {
-        self.0.push((path, Watch::Stamps, Seen::Stamped(identity)));
+        self.0.push((path, Watch::Folder, Seen::Stamped(identity)));
     }
 
     /// Adds what another one has seen.
@@ -148,12 +159,24 @@ impl Fingerprint {
         self.0.iter().all(|(path, watch, seen)| observe(path, *watch) == *seen)
     }
 
+    /// Whether all that classes rest on is as it was. Pages may have come and gone: a
+    /// page that has been judged stays judged, for reading compares its inode.
+    pub(super) fn rules_still_hold(&self) -> bool {
+        self.rules().all(|(path, watch, seen)| observe(path, *watch) == *seen)
+    }
+
     /// Whether every later change would show. `moment` is when looking began.
     pub(super) fn is_settled_at(&self, moment: SystemTime) -> bool {
-        self.0.iter().all(|(_, _, seen)| match seen {
-            Seen::Stamped(identity) => identity.is_settled_at(moment),
-            Seen::Nothing | Seen::Text(..) | Seen::Present(_) | Seen::Strange(_) => true,
-        })
+        self.0.iter().all(|(_, _, seen)| seen.is_settled_at(moment))
+    }
+
+    /// The same of what classes rest on.
+    pub(super) fn rules_are_settled_at(&self, moment: SystemTime) -> bool {
+        self.rules().all(|(_, _, seen)| seen.is_settled_at(moment))
+    }
+
+    fn rules(&self) -> impl Iterator<Item = &(PathBuf, Watch, Seen)> {
+        self.0.iter().filter(|(_, watch, _)| *watch != Watch::Folder)
     }
 
     /// What was seen in the rule files.
@@ -192,14 +215,16 @@ impl Fingerprint {
 fn observe(path: &PathBuf, watch: Watch) -> Seen {
     let metadata = match watch {
         Watch::OutsideFile | Watch::Settings => fs::metadata(path),
-        Watch::TreeFile | Watch::Stamps | Watch::Presence => fs::symlink_metadata(path),
+        Watch::TreeFile | Watch::Stamps | Watch::Folder | Watch::Presence => {
+            fs::symlink_metadata(path)
+        }
     };
     let metadata = match metadata {
         Ok(metadata) => metadata,
         Err(error) => return absent_or_unreadable(&error),
     };
     match watch {
-        Watch::Stamps => Seen::Stamped(Identity::of(&metadata)),
+        Watch::Stamps | Watch::Folder => Seen::Stamped(Identity::of(&metadata)),
         Watch::Presence => Seen::Present(Identity::of(&metadata).inode),
         Watch::TreeFile | Watch::OutsideFile | Watch::Settings => {
             strange(metadata.file_type(), metadata.len())

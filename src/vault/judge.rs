@@ -100,6 +100,7 @@ pub(super) fn publish(
         }
     }
     let is_settled = survey.fingerprint.is_settled_at(survey.moment);
+    let rules_are_settled = survey.fingerprint.rules_are_settled_at(survey.moment);
     let files = previous.map(classes_of_files).unwrap_or_default();
     let mut look_again = None;
     let mut pages = BTreeMap::new();
@@ -124,6 +125,7 @@ pub(super) fn publish(
         fingerprint: survey.fingerprint,
         doubts: survey.doubts,
         is_settled,
+        rules_are_settled,
         look_again,
         begun,
     }

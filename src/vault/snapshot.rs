@@ -24,6 +24,8 @@ pub(super) struct Snapshot {
     pub(super) doubts: Vec<String>,
     /// Whether every change since then would show in the fingerprint.
     pub(super) is_settled: bool,
+    /// The same of what the classes rest on, whatever pages come and go.
+    pub(super) rules_are_settled: bool,
     /// When a class may be lowered that waits for it.
     pub(super) look_again: Option<UnixTime>,
     pub(super) begun: Instant,
@@ -53,14 +55,13 @@ impl Snapshot {
         self.pages.iter().map(|(path, page)| ClassifiedPath::judged(path.clone(), page.class))
     }
 
-    /// Whether another snapshot saw the same vault and serves it alike.
-    fn agrees_with(&self, other: &Self) -> bool {
-        let alike = |(one, other): (&ServedPage, &ServedPage)| {
+    /// Whether every page of an older snapshot that is still there is served alike.
+    fn vouches_for(&self, older: &Self) -> bool {
+        let alike = |one: &ServedPage, other: &ServedPage| {
             one.class == other.class && one.inode == other.inode && one.disk == other.disk
         };
-        self.fingerprint == other.fingerprint
-            && self.pages.keys().eq(other.pages.keys())
-            && self.pages.values().zip(other.pages.values()).all(alike)
+        let mut pages = older.pages.iter();
+        pages.all(|(path, page)| self.page(path).is_none_or(|now| alike(now, page)))
     }
 }
 
@@ -115,13 +116,13 @@ impl Keeper {
         current.filter(|snapshot| self.is_right(snapshot)).or_else(|| self.renew(arrived))
     }
 
-    /// Whether a snapshot was still right after everything that the caller did with
-    /// it. One that does not tell by itself is compared with a new one.
+    /// Whether the classes of a snapshot were still right after everything that the
+    /// caller did with it. One that does not tell by itself is compared with a new one.
     pub(super) fn confirms(&self, used: &Snapshot) -> bool {
         let arrived = Instant::now();
-        self.is_right(used)
-            || (used.fingerprint.still_holds()
-                && self.renew(arrived).is_some_and(|fresh| fresh.agrees_with(used)))
+        (used.rules_are_settled && used.fingerprint.rules_still_hold())
+            || (used.fingerprint.rules_still_hold()
+                && self.renew(arrived).is_some_and(|fresh| fresh.vouches_for(used)))
     }
 
     /// A snapshot made after the call, whatever the present one says.

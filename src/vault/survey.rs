@@ -155,7 +155,7 @@ impl Surveyor {
                 Ok(Judgement::by_name(&walk))
             };
         // Whatever failed meanwhile may have failed for that.
-        if !fingerprint.still_holds() {
+        if !fingerprint.rules_still_hold() {
             return Ok(None);
         }
         let judgement = judgement?;
@@ -190,6 +190,7 @@ impl Surveyor {
         }
         if let (Some(git), Some(located)) = (&self.git, &self.located) {
             fingerprint.extend(&located.settings);
+            // In every folder, for a rule file may come.
             for folder in walk.folders_with_rules() {
                 let file = root.join(folder).join(".gitattributes");
                 fingerprint.look(file, Watch::TreeFile);

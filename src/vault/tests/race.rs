@@ -84,6 +84,30 @@ fn page(round: usize) -> String {
     format!("race/{round}.md")
 }
 
+/// A sync tool that brings page after page does not keep the others from being read.
+#[test]
+fn a_vault_that_is_written_to_without_pause_is_served() {
+    let folder = Folder::repository();
+    let vault = folder.open();
+    let reader = viewer(&[Scope::Read]);
+    let is_over = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for number in (0..).take_while(|_| is_over.load(Ordering::SeqCst) == 0) {
+                folder.write(&format!("incoming/{number}.md"), "text");
+            }
+        });
+        for round in 0..20 {
+            let page = vault.vault.read_page(&reader, "open/a.md");
+            let hits = vault.vault.search(&reader, "canary", 10);
+            if round == 19 || page.is_err() || hits.is_err() {
+                is_over.store(1, Ordering::SeqCst);
+            }
+            assert!(page.is_ok() && hits.is_ok(), "{round}: {page:?} {hits:?}");
+        }
+    });
+}
+
 /// What was read is released only if the rules are still those that it was read by.
 #[test]
 fn a_snapshot_is_not_confirmed_after_a_change() {
