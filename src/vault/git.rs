@@ -32,6 +32,9 @@ const OWN_SETTINGS: [&str; 1] = ["core.fsmonitor=false"];
 /// The installed git, asked from within one folder.
 #[derive(Debug)]
 pub(super) struct Git {
+    /// With its whole path: a program that is looked up in a `PATH` of its own is
+    /// started by copying this process, which takes the longer the larger we are.
+    program: PathBuf,
     folder: PathBuf,
     /// Where this git was built to look for attributes and settings of the machine.
     machine_files: MachineFiles,
@@ -76,7 +79,11 @@ pub(super) enum GitError {
 impl Git {
     /// Finds git and checks its version.
     pub(super) fn find(folder: &Path) -> Result<Self, GitError> {
-        let mut git = Self { folder: folder.to_path_buf(), machine_files: MachineFiles::default() };
+        let mut git = Self {
+            program: program().ok_or_else(not_found)?,
+            folder: folder.to_path_buf(),
+            machine_files: MachineFiles::default(),
+        };
         let version = git.text(&["--version"])?;
         if parse_version(&version).is_none_or(|version| version < OLDEST_VERSION) {
             return Err(GitError::TooOld(version));
@@ -184,7 +191,7 @@ impl Git {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new("git");
+        let mut command = Command::new(&self.program);
         command
             .args(OWN_SETTINGS.iter().flat_map(|setting| ["-c", setting]))
             .args(arguments)
@@ -215,6 +222,18 @@ struct Question<'a> {
 pub(super) fn kept_environment() -> impl Iterator<Item = (OsString, OsString)> {
     std::env::vars_os()
         .filter(|(name, _)| KEPT_VARIABLES.iter().any(|kept| name.as_os_str() == *kept))
+}
+
+/// The first git of the `PATH`. A relative folder there does not count: it would mean
+/// a folder of the vault, since that is where git is started.
+fn program() -> Option<PathBuf> {
+    let (_, path) = kept_environment().find(|(name, _)| name == "PATH")?;
+    let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+    folders.map(|folder| folder.join("git")).find(|program| program.is_file())
+}
+
+fn not_found() -> GitError {
+    GitError::NotStarted(io::ErrorKind::NotFound.into())
 }
 
 fn in_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {

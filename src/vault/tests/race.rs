@@ -93,8 +93,10 @@ fn a_vault_that_is_written_to_without_pause_is_served() {
     let is_over = AtomicUsize::new(0);
     thread::scope(|scope| {
         scope.spawn(|| {
-            for number in (0..).take_while(|_| is_over.load(Ordering::SeqCst) == 0) {
+            // Faster than a survey, but not so fast that the vault becomes another one.
+            for number in (0..2_000).take_while(|_| is_over.load(Ordering::SeqCst) == 0) {
                 folder.write(&format!("incoming/{number}.md"), "text");
+                thread::sleep(Duration::from_millis(2));
             }
         });
         for round in 0..20 {
