@@ -120,9 +120,9 @@ impl Keeper {
     /// caller did with it. One that does not tell by itself is compared with a new one.
     pub(super) fn confirms(&self, used: &Snapshot) -> bool {
         let arrived = Instant::now();
-        (used.rules_are_settled && used.fingerprint.rules_still_hold())
-            || (used.fingerprint.rules_still_hold()
-                && self.renew(arrived).is_some_and(|fresh| fresh.vouches_for(used)))
+        used.fingerprint.rules_still_hold()
+            && (used.rules_are_settled
+                || self.renew(arrived).is_some_and(|fresh| fresh.vouches_for(used)))
     }
 
     /// A snapshot made after the call, whatever the present one says.

@@ -84,6 +84,50 @@ fn page(round: usize) -> String {
     format!("race/{round}.md")
 }
 
+/// Two folders trade names while pages are read, and one of them brings its own rule
+/// along with what that rule protects. Whatever was judged under a name, the protected
+/// page never comes out. One swap a vault: after the first, both names are guarded.
+#[test]
+fn folders_that_trade_names_give_nothing_out() {
+    for round in 0..40 {
+        let folder = Folder::repository();
+        folder.write("one/page.md", "harmless");
+        folder.write("two/.gitattributes", "* filter=git-crypt\n");
+        folder.write("two/page.md", CANARY);
+        let vault = folder.open();
+        let reader = viewer(&[Scope::Read]);
+        let (is_over, served) = <(AtomicUsize, AtomicUsize)>::default();
+        let read = || {
+            while is_over.load(Ordering::SeqCst) == 0 {
+                for path in ["one/page.md", "two/page.md"] {
+                    if let Ok(page) = vault.vault.read_page(&reader, path) {
+                        assert_eq!(page.text, "harmless", "{path}");
+                        served.fetch_add(1, Ordering::SeqCst);
+                    }
+                }
+                let hits = vault.vault.search(&reader, CANARY, 10).unwrap_or_default();
+                assert!(hits.iter().all(|hit| hit.path.as_str().starts_with("open/")), "{hits:?}");
+            }
+        };
+        let rename = |from: &str, to: &str| {
+            std::fs::rename(folder.at(from), folder.at(to)).expect("a name for a name");
+        };
+        thread::scope(|scope| {
+            let reading = scope.spawn(read);
+            while served.load(Ordering::SeqCst) < 3 && !reading.is_finished() {
+                thread::yield_now();
+            }
+            // At ever other distances from the steps of a reader.
+            thread::sleep(Duration::from_micros(round * 97 % 4_000));
+            rename("one", "aside");
+            rename("two", "one");
+            rename("aside", "two");
+            thread::sleep(Duration::from_millis(30));
+            is_over.store(1, Ordering::SeqCst);
+        });
+    }
+}
+
 /// A sync tool that brings page after page does not keep the others from being read.
 #[test]
 fn a_vault_that_is_written_to_without_pause_is_served() {
