@@ -18,6 +18,7 @@
 //! `walk` and `git` (what there is) → `survey` (both together) → `judge` (what is
 //! served) → `snapshot` (for how long) → `files`, `page`, `library`.
 
+pub mod answers;
 mod attributes;
 mod evidence;
 mod files;
@@ -25,6 +26,7 @@ mod fingerprint;
 mod git;
 mod judge;
 mod library;
+pub mod markdown;
 mod page;
 mod repository;
 mod rules;
@@ -48,6 +50,10 @@ use crate::access::path::VaultPath;
 use crate::access::permit::{Hidden, Viewer};
 use crate::clock::Clock;
 use crate::search::Query;
+use crate::vault::answers::{
+    Change, ListPlace, ListRequest, NoteLinks, NoteList, OpenNote, RelatedNote, SearchRequest,
+    SearchResults, TagCount, VaultStats,
+};
 use crate::vault::files::{NoBytes, Root};
 use crate::vault::library::{Question, Shelf};
 use crate::vault::page::{Content, decode};
@@ -227,6 +233,119 @@ impl Vault {
             }
         }
         Err(Unavailable)
+    }
+
+    /// Searches with the full query language.
+    ///
+    /// # Errors
+    ///
+    /// [`Unavailable`].
+    pub fn search_notes(
+        &self,
+        _viewer: &Viewer,
+        _request: &SearchRequest,
+    ) -> Result<SearchResults, Unavailable> {
+        Err(Unavailable)
+    }
+
+    /// Opens one note for a viewer.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`]; a text that is no path is [`ReadError::Hidden`] too.
+    pub fn open_note(&self, _viewer: &Viewer, _path: &str) -> Result<OpenNote, ReadError> {
+        Err(Unavailable.into())
+    }
+
+    /// Lists notes. A folder that is absent or holds nothing visible has no notes.
+    ///
+    /// # Errors
+    ///
+    /// [`Unavailable`].
+    pub fn list_notes(
+        &self,
+        _viewer: &Viewer,
+        _request: &ListRequest,
+    ) -> Result<NoteList, Unavailable> {
+        Err(Unavailable)
+    }
+
+    /// The tags that begin with `prefix` (letter case aside), most frequent first.
+    ///
+    /// # Errors
+    ///
+    /// [`Unavailable`].
+    pub fn tags(&self, _viewer: &Viewer, _prefix: &str) -> Result<Vec<TagCount>, Unavailable> {
+        Err(Unavailable)
+    }
+
+    /// The notes that have a tag or one below it, the newest first.
+    ///
+    /// # Errors
+    ///
+    /// [`Unavailable`].
+    pub fn notes_with_tag(
+        &self,
+        _viewer: &Viewer,
+        _tag: &str,
+        _limit: usize,
+        _after: Option<&ListPlace>,
+    ) -> Result<NoteList, Unavailable> {
+        Err(Unavailable)
+    }
+
+    /// The links from and to one note.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`].
+    pub fn links(&self, _viewer: &Viewer, _path: &str) -> Result<NoteLinks, ReadError> {
+        Err(Unavailable.into())
+    }
+
+    /// The notes that have to do with one note, the closest first.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`].
+    pub fn related(
+        &self,
+        _viewer: &Viewer,
+        _path: &str,
+        _limit: usize,
+    ) -> Result<Vec<RelatedNote>, ReadError> {
+        Err(Unavailable.into())
+    }
+
+    /// What the vault consists of.
+    ///
+    /// # Errors
+    ///
+    /// [`Unavailable`].
+    pub fn stats(&self, _viewer: &Viewer) -> Result<VaultStats, Unavailable> {
+        Err(Unavailable)
+    }
+
+    /// Paths that begin with `prefix`, or whose file name does, or its title: for
+    /// completion while somebody types.
+    ///
+    /// # Errors
+    ///
+    /// [`Unavailable`].
+    pub fn complete_path(
+        &self,
+        _viewer: &Viewer,
+        _prefix: &str,
+        _limit: usize,
+    ) -> Result<Vec<VaultPath>, Unavailable> {
+        Err(Unavailable)
+    }
+
+    /// Batches of changes from now on. A receiver that is too slow is told that it has
+    /// missed some.
+    #[must_use]
+    pub fn changes(&self) -> tokio::sync::broadcast::Receiver<Arc<[Change]>> {
+        tokio::sync::broadcast::channel(1).1
     }
 
     /// What git's attributes make of every page. For the owner only: it names pages
