@@ -7,7 +7,7 @@ use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOpt
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 
-use crate::access::permit::ReadPermit;
+use crate::access::permit::OpenPermit;
 use crate::vault::fingerprint::Identity;
 use crate::vault::snapshot::{ServedPage, Snapshot};
 
@@ -73,7 +73,7 @@ impl Root {
     #[expect(clippy::disallowed_methods, reason = "this is the one place that opens pages")]
     pub(super) fn read_page(
         &self,
-        permit: ReadPermit,
+        permit: impl OpenPermit,
         snapshot: &Snapshot,
     ) -> Result<PageBytes, NoBytes> {
         let page = snapshot.page(&permit.into_path()).ok_or(NoBytes::Replaced)?;
