@@ -1,0 +1,153 @@
+//! Reads pages into segments of the index, on all cores.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use jiff::tz::TimeZone;
+
+use crate::access::class::{ClassifiedPath, PageClass, class_in_doubt};
+use crate::access::path::VaultPath;
+use crate::access::permit::IndexPermit;
+use crate::search::analysis::{Analyzer, Language};
+use crate::search::index::{PartitionId, Segment, SegmentBuilder};
+use crate::vault::answers::SkipReason;
+use crate::vault::catalog::note::{Note, document};
+use crate::vault::catalog::{Known, Skipped, partition};
+use crate::vault::files::{NoBytes, Root};
+use crate::vault::fingerprint::stamping_time;
+use crate::vault::markdown;
+use crate::vault::page::{Content, decode};
+use crate::vault::snapshot::{ServedPage, Snapshot};
+
+/// A segment in the making is finished when it takes so many bytes, so that memory
+/// stays bounded.
+const SEGMENT_BYTES: usize = 24 * 1024 * 1024;
+
+/// So many pages make a thread worth its start.
+const PAGES_A_THREAD: usize = 32;
+
+/// How pages are read.
+#[derive(Clone, Debug)]
+pub(in crate::vault) struct PageReader {
+    pub(in crate::vault) language: Language,
+    pub(in crate::vault) zone: TimeZone,
+    /// With a slash at its end.
+    pub(in crate::vault) inbox: Option<String>,
+}
+
+/// What was read.
+#[derive(Default)]
+pub(super) struct Read {
+    pub(super) segments: Vec<(PartitionId, Segment<Arc<Note>>)>,
+    pub(super) pages: Vec<ReadPage>,
+}
+
+/// A page that was looked at.
+pub(super) struct ReadPage {
+    pub(super) path: VaultPath,
+    pub(super) known: Known,
+    pub(super) skipped: Option<Skipped>,
+}
+
+impl PageReader {
+    pub(super) fn is_in_inbox(&self, path: &VaultPath) -> bool {
+        self.inbox.as_deref().is_some_and(|inbox| path.as_str().starts_with(inbox))
+    }
+
+    /// Reads pages. One that cannot be read costs only itself (L6).
+    pub(super) fn read(
+        &self,
+        root: &Root,
+        snapshot: &Snapshot,
+        paths: &[VaultPath],
+        progress: &(dyn Fn(usize, usize) + Sync),
+    ) -> Read {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let threads = cores.min(paths.len().div_ceil(PAGES_A_THREAD)).max(1);
+        let next = AtomicUsize::new(0);
+        let all = Mutex::new(Read::default());
+        let work = || {
+            let mut desk = Desk::new(self, root, snapshot);
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(path) = paths.get(number) else { break };
+                desk.read(path);
+                progress(number + 1, paths.len());
+            }
+            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+            let Read { segments, pages } = desk.finish();
+            all.segments.extend(segments);
+            all.pages.extend(pages);
+        };
+        if threads == 1 {
+            work();
+        } else {
+            thread::scope(|scope| {
+                for _ in 0..threads {
+                    scope.spawn(work);
+                }
+            });
+        }
+        all.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Where one thread reads.
+struct Desk<'a> {
+    reader: &'a PageReader,
+    root: &'a Root,
+    snapshot: &'a Snapshot,
+    analyzer: Analyzer,
+    builders: Vec<(PartitionId, SegmentBuilder<Arc<Note>>)>,
+    read: Read,
+}
+
+impl<'a> Desk<'a> {
+    fn new(reader: &'a PageReader, root: &'a Root, snapshot: &'a Snapshot) -> Self {
+        let analyzer = Analyzer::new(reader.language);
+        Self { reader, root, snapshot, analyzer, builders: Vec::new(), read: Read::default() }
+    }
+
+    fn read(&mut self, path: &VaultPath) {
+        let Some(page) = self.snapshot.page(path) else { return };
+        let moment = stamping_time();
+        let Ok(permit) =
+            IndexPermit::for_page(ClassifiedPath::judged(path.clone(), page.class))
+        else {
+            return;
+        };
+        let mut known =
+            Known { class: page.class, inode: page.inode, identity: None, is_indexed: false };
+        let skipped = match self.root.read_page(permit, self.snapshot) {
+            Ok(read) => {
+                known.identity = Some(read.identity).filter(|it| it.is_settled_at(moment));
+                match decode(read.bytes) {
+                    Content::Text(text) => {
+                        let identity = read.identity;
+                        let indexed =
+                            catch_unwind(AssertUnwindSafe(|| self.index(path, page, identity, &text)));
+                        known.is_indexed = indexed.is_ok();
+                        indexed.err().map(|_| SkipReason::Unparsable)
+                    }
+                    Content::Ciphertext => Some(SkipReason::Locked),
+                    Content::Binary => Some(SkipReason::NotText),
+                }
+            }
+            // The next snapshot shows what is there now.
+            Err(NoBytes::Replaced) => None,
+            Err(reason) => Some(reason.into()),
+        };
+        let skipped = skipped.map(|reason| Skipped { class: class_to_know(path, page, &reason), reason });
+        self.read.pages.push(ReadPage { path: path.clone(), known, skipped });
+    }
+}
+
+/// Ciphertext is at least confidential, whatever the rules say.
+fn class_to_know(path: &VaultPath, page: &ServedPage, reason: &SkipReason) -> PageClass {
+    match reason {
+        SkipReason::Locked => page.class.max(class_in_doubt(path.as_str())),
+        _ => page.class,
+    }
+}

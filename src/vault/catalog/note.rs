@@ -1,0 +1,95 @@
+//! What is kept of a note in memory: everything but its text.
+
+use jiff::Timestamp;
+
+use crate::access::path::VaultPath;
+use crate::vault::fingerprint::Identity;
+use crate::vault::links::{link_keys, name_keys};
+use crate::vault::markdown::{Link, LinkKind, Parsed, SpanKind};
+use crate::search::index::{Document, Field, Namespace};
+
+/// A note as the index knows it.
+#[derive(Debug)]
+pub(in crate::vault) struct Note {
+    pub(in crate::vault) path: VaultPath,
+    pub(in crate::vault) title: Box<str>,
+    /// Each once, in the spelling of its first use.
+    pub(in crate::vault) tags: Box<[Box<str>]>,
+    /// Those that may lead to notes.
+    pub(in crate::vault) links: Box<[KeptLink]>,
+    /// When the note says that it was changed.
+    pub(in crate::vault) date: Option<Timestamp>,
+    pub(in crate::vault) has_invalid_frontmatter: bool,
+    /// The file that it was read from.
+    pub(in crate::vault) identity: Identity,
+}
+
+/// A link of a note, as far as backlinks need it.
+#[derive(Debug)]
+pub(in crate::vault) struct KeptLink {
+    pub(in crate::vault) kind: LinkKind,
+    pub(in crate::vault) target: Box<str>,
+    pub(in crate::vault) line: u32,
+}
+
+impl KeptLink {
+    /// In the form that links are resolved in.
+    pub(in crate::vault) fn to_link(&self) -> Link {
+        Link {
+            kind: self.kind,
+            target: self.target.to_string(),
+            anchor: None,
+            text: String::new(),
+            line: self.line,
+        }
+    }
+}
+
+impl Note {
+    pub(in crate::vault) fn new(path: VaultPath, parsed: &Parsed, identity: Identity) -> Self {
+        let title = parsed.title.as_deref().unwrap_or_else(|| path.stem()).into();
+        let leads_to_notes =
+            |link: &&Link| link.kind != LinkKind::External && !link.target.is_empty();
+        let kept = |link: &Link| KeptLink {
+            kind: link.kind,
+            target: link.target.as_str().into(),
+            line: link.line,
+        };
+        Self {
+            title,
+            tags: distinct_tags(parsed).into_iter().map(Box::from).collect(),
+            links: parsed.links.iter().filter(leads_to_notes).map(kept).collect(),
+            date: parsed.date,
+            has_invalid_frontmatter: parsed.frontmatter.error.is_some(),
+            identity,
+            path,
+        }
+    }
+}
+
+/// The tags of a note, each once, in the spelling of its first use.
+pub(in crate::vault) fn distinct_tags(parsed: &Parsed) -> Vec<&str> {
+    let mut seen: Vec<(String, &str)> = Vec::new();
+    for used in &parsed.tags {
+        let folded = fold_tag(&used.tag);
+        if seen.iter().all(|(known, _)| *known != folded) {
+            seen.push((folded, &used.tag));
+        }
+    }
+    seen.into_iter().map(|(_, tag)| tag).collect()
+}
+
+/// Tags are the same whatever their letter case.
+pub(in crate::vault) fn fold_tag(tag: &str) -> String {
+    tag.to_lowercase()
+}
+
+/// A tag and all that it lies below: `a/b/c`, `a/b`, `a`.
+fn with_parents(tag: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(tag), |tag| tag.rsplit_once('/').map(|(parent, _)| parent))
+}
+
+/// What the index is given of a note.
+pub(super) fn document<'a>(note: &Note, parsed: &'a Parsed, text: &'a str) -> Document<'a> {
+    todo!()
+}
