@@ -76,7 +76,7 @@ impl<'a> View<'a> {
 
     /// The visible notes, in no order.
     pub(super) fn notes(&self, inbox: Inbox) -> impl Iterator<Item = &'a Arc<Note>> {
-        self.shelf.index().documents(self.visible(inbox))
+        self.shelf.index().documents(self.visible(inbox)).map(|(_, note)| note)
     }
 
     /// A visible note, in the inbox or not.
@@ -149,6 +149,6 @@ impl Candidates for VisibleNames<'_, '_> {
         let View { shelf, .. } = self.0;
         let visible = self.0.visible(Inbox::LeftOut);
         let named = shelf.index().by_keyword(visible, Namespace::Name, key);
-        named.map(|note| note.path.clone()).collect()
+        named.into_iter().map(|(_, note)| note.path.clone()).collect()
     }
 }

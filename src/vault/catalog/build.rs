@@ -11,19 +11,15 @@ use crate::access::class::{ClassifiedPath, PageClass, class_in_doubt};
 use crate::access::path::VaultPath;
 use crate::access::permit::IndexPermit;
 use crate::search::analysis::{Analyzer, Language};
-use crate::search::index::{PartitionId, Segment, SegmentBuilder};
+use crate::search::index::{PartitionId, Segment, Writer};
 use crate::vault::answers::SkipReason;
-use crate::vault::catalog::note::{Note, document};
+use crate::vault::catalog::note::{Keys, Note, document};
 use crate::vault::catalog::{Known, Skipped, partition};
 use crate::vault::files::{NoBytes, Root};
-use crate::vault::fingerprint::stamping_time;
+use crate::vault::fingerprint::{Identity, stamping_time};
 use crate::vault::markdown;
 use crate::vault::page::{Content, decode};
 use crate::vault::snapshot::{ServedPage, Snapshot};
-
-/// A segment in the making is finished when it takes so many bytes, so that memory
-/// stays bounded.
-const SEGMENT_BYTES: usize = 24 * 1024 * 1024;
 
 /// So many pages make a thread worth its start.
 const PAGES_A_THREAD: usize = 32;
@@ -100,14 +96,15 @@ struct Desk<'a> {
     root: &'a Root,
     snapshot: &'a Snapshot,
     analyzer: Analyzer,
-    builders: Vec<(PartitionId, SegmentBuilder<Arc<Note>>)>,
+    writer: Writer<Arc<Note>>,
     read: Read,
 }
 
 impl<'a> Desk<'a> {
     fn new(reader: &'a PageReader, root: &'a Root, snapshot: &'a Snapshot) -> Self {
         let analyzer = Analyzer::new(reader.language);
-        Self { reader, root, snapshot, analyzer, builders: Vec::new(), read: Read::default() }
+        let (writer, read) = (Writer::default(), Read::default());
+        Self { reader, root, snapshot, analyzer, writer, read }
     }
 
     fn read(&mut self, path: &VaultPath) {
@@ -141,6 +138,20 @@ impl<'a> Desk<'a> {
         };
         let skipped = skipped.map(|reason| Skipped { class: class_to_know(path, page, &reason), reason });
         self.read.pages.push(ReadPage { path: path.clone(), known, skipped });
+    }
+
+    fn index(&mut self, path: &VaultPath, page: &ServedPage, identity: Identity, text: &str) {
+        let Some(part) = partition(page.class, self.reader.is_in_inbox(path)) else { return };
+        let parsed = markdown::parse(text, &self.reader.zone);
+        let note = Arc::new(Note::new(path.clone(), &parsed, identity));
+        let keys = Keys::of(&note);
+        let document = document(&note, &keys, &parsed, text);
+        self.read.segments.extend(self.writer.add(part, &mut self.analyzer, document));
+    }
+
+    fn finish(mut self) -> Read {
+        self.read.segments.extend(self.writer.finish());
+        self.read
     }
 }
 

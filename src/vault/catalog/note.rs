@@ -1,12 +1,14 @@
 //! What is kept of a note in memory: everything but its text.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use crate::access::path::VaultPath;
+use crate::search::index::{Document, Field, Namespace};
 use crate::vault::fingerprint::Identity;
 use crate::vault::links::{link_keys, name_keys};
 use crate::vault::markdown::{Link, LinkKind, Parsed, SpanKind};
-use crate::search::index::{Document, Field, Namespace};
 
 /// A note as the index knows it.
 #[derive(Debug)]
@@ -85,11 +87,58 @@ pub(in crate::vault) fn fold_tag(tag: &str) -> String {
 }
 
 /// A tag and all that it lies below: `a/b/c`, `a/b`, `a`.
-fn with_parents(tag: &str) -> impl Iterator<Item = &str> {
+pub(in crate::vault) fn with_parents(tag: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(tag), |tag| tag.rsplit_once('/').map(|(parent, _)| parent))
 }
 
+/// The texts by which a note is looked up as they are.
+pub(super) struct Keys {
+    tags: Vec<String>,
+    links: Vec<String>,
+    names: Vec<String>,
+    path: String,
+}
+
+impl Keys {
+    pub(super) fn of(note: &Note) -> Self {
+        let tags = note.tags.iter().flat_map(|tag| with_parents(tag)).map(fold_tag);
+        let links = note.links.iter().map(KeptLink::to_link);
+        Self {
+            tags: tags.collect(),
+            links: links.flat_map(|link| link_keys(&link, &note.path)).collect(),
+            names: name_keys(&note.path),
+            path: fold_path(note.path.as_str()),
+        }
+    }
+}
+
 /// What the index is given of a note.
-pub(super) fn document<'a>(note: &Note, parsed: &'a Parsed, text: &'a str) -> Document<'a> {
-    todo!()
+pub(super) fn document<'a>(
+    note: &'a Arc<Note>,
+    keys: &'a Keys,
+    parsed: &'a Parsed,
+    text: &'a str,
+) -> Document<'a, Arc<Note>> {
+    let path = note.path.as_str();
+    let mut fields = vec![(Field::Title, &*note.title), (Field::Name, note.path.stem())];
+    fields.extend(path.rsplit_once('/').map(|(folders, _)| (Field::Folder, folders)));
+    fields.extend(parsed.aliases.iter().map(|alias| (Field::Alias, alias.as_str())));
+    fields.extend(note.tags.iter().map(|tag| (Field::Tag, &**tag)));
+    fields.extend(parsed.spans.iter().map(|span| {
+        let field = match span.kind {
+            SpanKind::Heading => Field::Heading,
+            SpanKind::Prose | SpanKind::Code => Field::Body,
+            SpanKind::Aside => Field::Aside,
+        };
+        (field, &text[span.bytes.clone()])
+    }));
+    let all = |namespace, texts: &'a [String]| {
+        texts.iter().map(move |text| (namespace, text.as_str()))
+    };
+    let keywords = all(Namespace::Tag, &keys.tags)
+        .chain(all(Namespace::Link, &keys.links))
+        .chain(all(Namespace::Name, &keys.names))
+        .chain([(Namespace::Path, keys.path.as_str())])
+        .collect();
+    Document { key: path, fields, keywords, payload: Arc::clone(note) }
 }

@@ -40,7 +40,7 @@ pub(in crate::vault) fn sources<'a>(
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     for key in name_keys(target) {
-        for note in index.by_keyword(visible, Namespace::Link, &key) {
+        for (_, note) in index.by_keyword(visible, Namespace::Link, &key) {
             if note.path == *target || !seen.insert(&note.path) {
                 continue;
             }

@@ -26,7 +26,8 @@ pub(in crate::vault) fn with_tag(
 ) -> NoteList {
     let tag = fold_tag(tag.trim().trim_start_matches('#').trim_matches('/'));
     let visible = view.visible(Inbox::LeftOut);
-    let notes = view.shelf.index().by_keyword(visible, Namespace::Tag, &tag).collect();
+    let found = view.shelf.index().by_keyword(visible, Namespace::Tag, &tag);
+    let notes = found.into_iter().map(|(_, note)| note).collect();
     one_page(view, notes, ListOrder::Newest, limit, after)
 }
 
