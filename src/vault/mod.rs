@@ -210,31 +210,6 @@ impl Vault {
         Err(Unavailable.into())
     }
 
-    /// The pages that match, best first, at most `limit`.
-    ///
-    /// # Errors
-    ///
-    /// [`Unavailable`].
-    pub fn search(
-        &self,
-        viewer: &Viewer,
-        query: &str,
-        limit: usize,
-    ) -> Result<Vec<Hit>, Unavailable> {
-        let query = Query::parse(query);
-        for _ in 0..ATTEMPTS {
-            let snapshot = self.snapshot()?;
-            let Some(query) = &query else { return Ok(Vec::new()) };
-            let Parts { root, shelf, keeper, inbox } = &*self.0;
-            let question = Question { query, limit, without: inbox.as_deref() };
-            let hits = library::search(root, shelf, &snapshot, viewer, &question);
-            if keeper.confirms(&snapshot) {
-                return Ok(hits);
-            }
-        }
-        Err(Unavailable)
-    }
-
     /// Searches with the full query language.
     ///
     /// # Errors
@@ -242,10 +217,11 @@ impl Vault {
     /// [`Unavailable`].
     pub fn search_notes(
         &self,
-        _viewer: &Viewer,
-        _request: &SearchRequest,
+        viewer: &Viewer,
+        request: &SearchRequest,
     ) -> Result<SearchResults, Unavailable> {
-        Err(Unavailable)
+        let query = Query::parse(&request.query, &self.0.languages, &self.now());
+        self.ask(viewer, |view| library::search::search(view, &query, request))
     }
 
     /// Opens one note for a viewer.
@@ -253,8 +229,15 @@ impl Vault {
     /// # Errors
     ///
     /// [`ReadError`]; a text that is no path is [`ReadError::Hidden`] too.
-    pub fn open_note(&self, _viewer: &Viewer, _path: &str) -> Result<OpenNote, ReadError> {
-        Err(Unavailable.into())
+    pub fn open_note(&self, viewer: &Viewer, path: &str) -> Result<OpenNote, ReadError> {
+        let Page { path, class, text, identity } = self.open_page(viewer, path)?;
+        let parsed = markdown::parse(&text, &self.0.zone);
+        self.ask(viewer, |view| {
+            let note = Note::new(path.clone(), &parsed, identity);
+            Ok(view.summary(&note))
+        })
+        .map_err(ReadError::from)
+        .map(|summary| OpenNote { summary, class, etag: etag(&text), text, parsed })
     }
 
     /// Lists notes. A folder that is absent or holds nothing visible has no notes.
@@ -264,10 +247,10 @@ impl Vault {
     /// [`Unavailable`].
     pub fn list_notes(
         &self,
-        _viewer: &Viewer,
-        _request: &ListRequest,
+        viewer: &Viewer,
+        request: &ListRequest,
     ) -> Result<NoteList, Unavailable> {
-        Err(Unavailable)
+        self.ask(viewer, |view| Ok(library::lists::list(view, request)))
     }
 
     /// The tags that begin with `prefix` (letter case aside), most frequent first.
@@ -275,8 +258,8 @@ impl Vault {
     /// # Errors
     ///
     /// [`Unavailable`].
-    pub fn tags(&self, _viewer: &Viewer, _prefix: &str) -> Result<Vec<TagCount>, Unavailable> {
-        Err(Unavailable)
+    pub fn tags(&self, viewer: &Viewer, prefix: &str) -> Result<Vec<TagCount>, Unavailable> {
+        self.ask(viewer, |view| Ok(library::tags::count(view, prefix)))
     }
 
     /// The notes that have a tag or one below it, the newest first.
@@ -286,12 +269,12 @@ impl Vault {
     /// [`Unavailable`].
     pub fn notes_with_tag(
         &self,
-        _viewer: &Viewer,
-        _tag: &str,
-        _limit: usize,
-        _after: Option<&ListPlace>,
+        viewer: &Viewer,
+        tag: &str,
+        limit: usize,
+        after: Option<&ListPlace>,
     ) -> Result<NoteList, Unavailable> {
-        Err(Unavailable)
+        self.ask(viewer, |view| Ok(library::lists::with_tag(view, tag, limit, after)))
     }
 
     /// The links from and to one note.
@@ -299,8 +282,16 @@ impl Vault {
     /// # Errors
     ///
     /// [`ReadError`].
-    pub fn links(&self, _viewer: &Viewer, _path: &str) -> Result<NoteLinks, ReadError> {
-        Err(Unavailable.into())
+    pub fn links(&self, viewer: &Viewer, path: &str) -> Result<NoteLinks, ReadError> {
+        let page = self.open_page(viewer, path)?;
+        let parsed = markdown::parse(&page.text, &self.0.zone);
+        let links = self.ask(viewer, |view| {
+            Ok(NoteLinks {
+                forward: library::links::forward(view, &page.path, &parsed.links),
+                back: library::links::back(view, &page.path)?,
+            })
+        })?;
+        Ok(links)
     }
 
     /// The notes that have to do with one note, the closest first.
@@ -310,11 +301,12 @@ impl Vault {
     /// [`ReadError`].
     pub fn related(
         &self,
-        _viewer: &Viewer,
-        _path: &str,
-        _limit: usize,
+        viewer: &Viewer,
+        path: &str,
+        limit: usize,
     ) -> Result<Vec<RelatedNote>, ReadError> {
-        Err(Unavailable.into())
+        let page = self.open_page(viewer, path)?;
+        Ok(self.ask(viewer, |view| Ok(library::related::related(view, &page.path, limit)))?)
     }
 
     /// What the vault consists of.
@@ -322,8 +314,8 @@ impl Vault {
     /// # Errors
     ///
     /// [`Unavailable`].
-    pub fn stats(&self, _viewer: &Viewer) -> Result<VaultStats, Unavailable> {
-        Err(Unavailable)
+    pub fn stats(&self, viewer: &Viewer) -> Result<VaultStats, Unavailable> {
+        self.ask(viewer, |view| Ok(library::stats::gather(view, self.watching())))
     }
 
     /// Paths that begin with `prefix`, or whose file name does, or its title: for
@@ -334,18 +326,52 @@ impl Vault {
     /// [`Unavailable`].
     pub fn complete_path(
         &self,
-        _viewer: &Viewer,
-        _prefix: &str,
-        _limit: usize,
+        viewer: &Viewer,
+        prefix: &str,
+        limit: usize,
     ) -> Result<Vec<VaultPath>, Unavailable> {
-        Err(Unavailable)
+        self.ask(viewer, |view| Ok(library::lists::complete(view, prefix, limit)))
     }
 
     /// Batches of changes from now on. A receiver that is too slow is told that it has
     /// missed some.
     #[must_use]
     pub fn changes(&self) -> tokio::sync::broadcast::Receiver<Arc<[Change]>> {
-        tokio::sync::broadcast::channel(1).1
+        self.0.catalog.changes()
+    }
+
+    /// Puts a question to one moment of the vault, and to another one if the vault has
+    /// changed meanwhile.
+    fn ask<T>(
+        &self,
+        viewer: &Viewer,
+        question: impl Fn(&View<'_>) -> Result<T, Stale>,
+    ) -> Result<T, Unavailable> {
+        let mut suspects = Vec::new();
+        for attempt in 1..=ATTEMPTS {
+            let snapshot = self.0.keeper.snapshot().ok_or(Unavailable)?;
+            let shelf = self.0.catalog.shelf(&snapshot, Suspects::Paths(&suspects), &|_, _| ());
+            let view = View {
+                viewer,
+                root: &self.0.root,
+                snapshot: shelf.of(),
+                shelf: &shelf,
+                dates: &self.dates(),
+                inbox: self.0.inbox.as_deref(),
+                zone: &self.0.zone,
+                takes_changed: attempt == ATTEMPTS,
+            };
+            match question(&view) {
+                Ok(answer) if self.0.keeper.confirms(shelf.of()) => return Ok(answer),
+                Ok(_) => {}
+                Err(Stale::Changed(path)) => suspects.push(path),
+                // The stamps may be too coarse to show it.
+                Err(Stale::Replaced) => {
+                    self.0.keeper.fresh().ok_or(Unavailable)?;
+                }
+            }
+        }
+        Err(Unavailable)
     }
 
     /// What git's attributes make of every page. For the owner only: it names pages
