@@ -186,28 +186,8 @@ impl Vault {
     ///
     /// [`ReadError`]; a text that is no path is [`ReadError::Hidden`] too.
     pub fn read_page(&self, viewer: &Viewer, path: &str) -> Result<Page, ReadError> {
-        for _ in 0..ATTEMPTS {
-            // First of all, so that what cannot be judged looks the same everywhere.
-            let snapshot = self.snapshot()?;
-            let path: VaultPath = path.parse().map_err(|_| Hidden)?;
-            let Some(page) = snapshot.page(&path) else {
-                info!(%path, subject = viewer.subject(), client = viewer.client(), "refused: no such page");
-                return Err(Hidden.into());
-            };
-            let class = page.class;
-            let permit = viewer
-                .permit_read(ClassifiedPath::judged(path.clone(), class))
-                .inspect_err(|_| log_refusal(viewer, &path, class))?;
-            let read = self.0.root.read_page(permit, &snapshot);
-            if read.as_ref().is_err_and(|reason| *reason == NoBytes::Replaced) {
-                // The stamps may be too coarse to show it.
-                self.0.keeper.fresh().ok_or(Unavailable)?;
-            } else if self.0.keeper.confirms(&snapshot) {
-                let content = read.map_or(Content::Binary, |read| decode(read.bytes));
-                return open_content(viewer, path, class, content);
-            }
-        }
-        Err(Unavailable.into())
+        let Opened { path, text, .. } = reading::open(&self.0, viewer, path)?;
+        Ok(Page { title: page::title(&path, &text), path, text })
     }
 
     /// Searches with the full query language.
@@ -230,14 +210,12 @@ impl Vault {
     ///
     /// [`ReadError`]; a text that is no path is [`ReadError::Hidden`] too.
     pub fn open_note(&self, viewer: &Viewer, path: &str) -> Result<OpenNote, ReadError> {
-        let Page { path, class, text, identity } = self.open_page(viewer, path)?;
+        let Opened { path, class, text, identity, snapshot } =
+            reading::open(&self.0, viewer, path)?;
         let parsed = markdown::parse(&text, &self.0.zone);
-        self.ask(viewer, |view| {
-            let note = Note::new(path.clone(), &parsed, identity);
-            Ok(view.summary(&note))
-        })
-        .map_err(ReadError::from)
-        .map(|summary| OpenNote { summary, class, etag: etag(&text), text, parsed })
+        let scene = self.scene(viewer, &snapshot, false);
+        let summary = scene.summary(&Note::new(path, &parsed, identity));
+        Ok(OpenNote { summary, class, etag: etag(&text), text, parsed })
     }
 
     /// Lists notes. A folder that is absent or holds nothing visible has no notes.
@@ -283,7 +261,7 @@ impl Vault {
     ///
     /// [`ReadError`].
     pub fn links(&self, viewer: &Viewer, path: &str) -> Result<NoteLinks, ReadError> {
-        let page = self.open_page(viewer, path)?;
+        let page = reading::open(&self.0, viewer, path)?;
         let parsed = markdown::parse(&page.text, &self.0.zone);
         let links = self.ask(viewer, |view| {
             Ok(NoteLinks {
@@ -305,7 +283,7 @@ impl Vault {
         path: &str,
         limit: usize,
     ) -> Result<Vec<RelatedNote>, ReadError> {
-        let page = self.open_page(viewer, path)?;
+        let page = reading::open(&self.0, viewer, path)?;
         Ok(self.ask(viewer, |view| Ok(library::related::related(view, &page.path, limit)))?)
     }
 
@@ -404,32 +382,4 @@ impl Vault {
         self.0.shelf.tidy(&snapshot);
         Ok(snapshot)
     }
-}
-
-/// Turns what was read into the answer. Ciphertext is at least confidential,
-/// whatever the rules say.
-fn open_content(
-    viewer: &Viewer,
-    path: VaultPath,
-    class: PageClass,
-    content: Content,
-) -> Result<Page, ReadError> {
-    match content {
-        Content::Text(text) => Ok(Page { title: page::title(&path, &text), path, text }),
-        Content::Binary => Err(ReadError::NotText),
-        Content::Ciphertext => {
-            let class = class.max(class_in_doubt(path.as_str()));
-            if viewer.may_see(class) {
-                Err(ReadError::Locked)
-            } else {
-                log_refusal(viewer, &path, class);
-                Err(Hidden.into())
-            }
-        }
-    }
-}
-
-/// The real reason, for the owner.
-fn log_refusal(viewer: &Viewer, path: &VaultPath, class: PageClass) {
-    info!(%path, %class, subject = viewer.subject(), client = viewer.client(), "refused: no scope for this class");
 }

@@ -4,16 +4,18 @@
 //! visible to its viewer. What is hidden takes no part: not in a look-up, not in a
 //! count, not in the choice of what a link means.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use crate::access::class::{ClassifiedPath, PageClass};
 use crate::access::path::VaultPath;
 use crate::access::permit::Viewer;
 use crate::search::index::{Namespace, PartitionSet};
 use crate::vault::answers::{DateSource, Modified, NoteSummary};
-use crate::vault::catalog::{Catalog, Note, Shelf, partition};
+use crate::vault::catalog::{Note, Shelf, partition};
 use crate::vault::conflicts::conflict_of;
 use crate::vault::dates::Dates;
 use crate::vault::files::{NoBytes, PageBytes, Root};
@@ -31,17 +33,33 @@ pub(super) enum Stale {
     Replaced,
 }
 
-/// See the module.
-pub(super) struct View<'a> {
+/// The vault and its viewer, without the index.
+#[derive(Clone, Copy)]
+pub(super) struct Scene<'a> {
     pub(super) viewer: &'a Viewer,
     pub(super) root: &'a Root,
     pub(super) snapshot: &'a Snapshot,
-    pub(super) shelf: &'a Shelf,
     pub(super) dates: &'a Dates,
+    pub(super) zone: &'a TimeZone,
     /// With a slash at its end.
     pub(super) inbox: Option<&'a str>,
     /// Whether a changed file is good enough, because there is no time to ask again.
     pub(super) takes_changed: bool,
+}
+
+/// See the module.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    pub(super) scene: Scene<'a>,
+    pub(super) shelf: &'a Shelf,
+}
+
+impl<'a> Deref for View<'a> {
+    type Target = Scene<'a>;
+
+    fn deref(&self) -> &Scene<'a> {
+        &self.scene
+    }
 }
 
 /// Whether a question is about the notes of the inbox as well.
@@ -84,6 +102,13 @@ impl<'a> View<'a> {
         self.shelf.index().get(self.visible(Inbox::Included), path.as_str())
     }
 
+    /// The visible note that a link means.
+    pub(super) fn resolve(&self, link: &Link, from: &VaultPath) -> Option<VaultPath> {
+        links::resolve(link, from, &VisibleNames(self))
+    }
+}
+
+impl Scene<'_> {
     /// What lists show of a note.
     pub(super) fn summary(&self, note: &Note) -> NoteSummary {
         NoteSummary {
@@ -107,13 +132,9 @@ impl<'a> View<'a> {
 
     /// The visible note of which this one is a conflict copy (L54).
     pub(super) fn original(&self, note: &Note) -> Option<VaultPath> {
-        let original: VaultPath = conflict_of(&note.path)?;
-        self.note(&original).map(|note| note.path.clone())
-    }
-
-    /// The visible note that a link means.
-    pub(super) fn resolve(&self, link: &Link, from: &VaultPath) -> Option<VaultPath> {
-        links::resolve(link, from, &VisibleNames(self))
+        let original: VaultPath = conflict_of(&note.path)?.parse().ok()?;
+        let page = self.snapshot.page(&original)?;
+        self.viewer.may_see(page.class).then_some(original)
     }
 
     /// Reads a visible page.
