@@ -13,6 +13,7 @@ use jiff::tz::TimeZone;
 use crate::access::class::{ClassifiedPath, PageClass};
 use crate::access::path::VaultPath;
 use crate::access::permit::Viewer;
+use crate::search::analysis::Language;
 use crate::search::index::{Namespace, PartitionSet};
 use crate::vault::answers::{DateSource, Modified, NoteSummary};
 use crate::vault::catalog::{Note, Shelf, partition};
@@ -41,6 +42,7 @@ pub(super) struct Scene<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) dates: &'a Dates,
     pub(super) zone: &'a TimeZone,
+    pub(super) language: Language,
     /// With a slash at its end.
     pub(super) inbox: Option<&'a str>,
     /// Whether a changed file is good enough, because there is no time to ask again.
