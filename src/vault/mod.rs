@@ -26,6 +26,7 @@ mod fingerprint;
 mod git;
 mod judge;
 mod library;
+pub mod links;
 pub mod markdown;
 mod page;
 mod repository;

@@ -11,7 +11,7 @@ use crate::vault::markdown::spans::Spans;
 use crate::vault::markdown::targets::{self, LONGEST, Target};
 use crate::vault::markdown::{Block, Heading, Link, LinkKind, SpanKind, TagUse};
 
-/// What notes use beyond CommonMark.
+/// What notes use beyond `CommonMark`.
 const DIALECT: Options = Options::ENABLE_TABLES
     .union(Options::ENABLE_FOOTNOTES)
     .union(Options::ENABLE_STRIKETHROUGH)
@@ -224,23 +224,27 @@ impl<'a> Reader<'a> {
 
     fn end_link(&mut self, bytes: Range<usize>) {
         self.end_run();
-        let Some(link) = self.links.pop() else { return };
-        let shown = self.shown.get(link.shown_from..).unwrap_or_default().trim();
-        let Target { kind, path, anchor } = link.target;
+        let Some(open) = self.links.pop() else { return };
+        // Cut before anything else is done with it: links nest, and each has all the
+        // text of those within it.
+        let shown = self.shown.get(open.shown_from..).unwrap_or_default();
+        let text = shown[..shown.floor_char_boundary(LONGEST)].trim().to_owned();
+        let Target { kind, path, anchor } = open.target;
         let is_empty = path.is_empty() && anchor.is_none();
         let is_over_lines = kind == LinkKind::Wiki && path.contains(['\n', '\r']);
         if !is_empty && !is_over_lines {
-            let text = targets::kept(shown);
-            let line = self.lines.line_of(link.start);
+            let line = self.lines.line_of(open.start);
             self.found.links.push(Link { kind, target: path, anchor, text, line });
         }
-        let is_data = self.source[bytes.clone()].contains(";base64,");
-        let place = match link.address {
-            Address::Behind if !is_data => outer(self.source, link.inner_end..bytes.end),
+        let place = match open.address {
+            Address::Behind => outer(self.source, open.inner_end..bytes.end),
             Address::Before(place) => place,
-            _ => bytes.end..bytes.end,
+            Address::Text | Address::None => bytes.end..bytes.end,
         };
-        self.found.spans.add(self.source, place, SpanKind::Aside);
+        // A picture that is written into the address has no words (L58).
+        if !self.source[place.clone()].contains(";base64,") {
+            self.found.spans.add(self.source, place, SpanKind::Aside);
+        }
         self.inline.interrupt(bytes.start);
         if let Some(outer) = self.links.last_mut() {
             outer.inner_end = bytes.end;
@@ -255,10 +259,11 @@ impl<'a> Reader<'a> {
         let text = shown.split_whitespace().collect::<Vec<_>>().join(" ");
         self.shown.clear();
         let line = self.lines.line_of(open.start);
-        while let Some(above) =
-            self.open_sections.pop_if(|above| self.found.headings[*above].level >= open.level)
+        let headings = &mut self.found.headings;
+        while let Some(section) =
+            self.open_sections.pop_if(|section| headings[*section].level >= open.level)
         {
-            let above = &mut self.found.headings[above];
+            let above = &mut headings[section];
             above.last_line = above.line.max(line.saturating_sub(1));
         }
         self.open_sections.push(self.found.headings.len());

@@ -87,7 +87,7 @@ pub(super) fn kept(text: &str) -> String {
     text[..text.floor_char_boundary(LONGEST)].to_owned()
 }
 
-/// The Markdown links in a text that CommonMark does not take for links, because there
+/// The Markdown links in a text that `CommonMark` does not take for links, because there
 /// are blanks in their addresses: `[text](my note.md)`. The byte at which each begins,
 /// what is shown, and the address.
 pub(super) fn with_blanks(text: &str) -> impl Iterator<Item = (usize, &str, &str)> {

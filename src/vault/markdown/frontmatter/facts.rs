@@ -119,9 +119,10 @@ fn collect(value: &Value, are_phrases: bool, found: &mut Vec<String>) {
 /// its words has a `#` or commas are between them.
 fn item_tags(item: &str) -> Vec<String> {
     let are_marked = item.split_whitespace().all(|word| word.starts_with('#'));
-    match are_marked {
-        true => item.split_whitespace().filter_map(tag).collect(),
-        false => item.split(',').filter_map(tag).collect(),
+    if are_marked {
+        item.split_whitespace().filter_map(tag).collect()
+    } else {
+        item.split(',').filter_map(tag).collect()
     }
 }
 

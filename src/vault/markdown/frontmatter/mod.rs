@@ -42,14 +42,14 @@ pub(super) fn read(source: &str, lines: &Lines, zone: &TimeZone) -> Head {
     let inner = &source[block.inner.clone()];
     let (values, error) = match values(inner, block.syntax) {
         Ok(Reading { values, fault }) => (values, fault),
-        Err(error) => match linewise::read(inner, block.syntax) {
-            Some(values) => (values, Some(error)),
-            // A letterhead or a rule, and what follows it: text (L1).
-            None => {
+        Err(error) => {
+            let Some(values) = linewise::read(inner, block.syntax) else {
+                // A letterhead or a rule, and what follows it: text (L1).
                 let frontmatter = Frontmatter { error: Some(error), ..Frontmatter::default() };
                 return Head { frontmatter, ..Head::default() };
-            }
-        },
+            };
+            (values, Some(error))
+        }
     };
     let place = facts::Place { source, block: block.inner.clone(), lines };
     Head {
