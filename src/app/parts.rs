@@ -35,9 +35,10 @@ pub(super) async fn build(
         let (people, clock) = (configuration.people.clone(), clock.clone());
         blocking(move || open_vaults(&people, &clock)).await?
     };
-    let tokens = Tokens::build(&configuration, &resource, &clock, entropy).await?;
+    let tokens = Tokens::build(&configuration, &resource, &clock, entropy.clone()).await?;
     let sessions = Sessions::new();
-    let mcp = McpServer::new(vaults).into_http(sessions.manager());
+    let mcp = McpServer::new(vaults, configuration.toolsets, entropy);
+    let mcp = mcp.into_http(sessions.manager());
     let settings = ResourceSettings {
         issuer: tokens.issuer.clone(),
         resource: resource.clone(),
