@@ -63,7 +63,7 @@ impl Scan<'_> {
             return;
         }
         self.at = first.bytes.end;
-        let Some(mut joined) = self.joiner_at(self.at) else {
+        let Some(mut link) = self.joiner_at(self.at) else {
             self.emit_piece(&first);
             self.emit_marked(&first);
             self.emit_parts(&first);
@@ -74,7 +74,7 @@ impl Scan<'_> {
         pieces.clear();
         pieces.push(first);
         loop {
-            let (joiner, start) = joined;
+            let (joiner, start) = link;
             let mut piece = self.piece(start);
             self.at = piece.bytes.end;
             piece.joiner = Some(joiner);
@@ -82,7 +82,7 @@ impl Scan<'_> {
                 pieces.push(piece);
             }
             match self.joiner_at(self.at) {
-                Some(next) if pieces.len() < MOST_PIECES => joined = next,
+                Some(next) if pieces.len() < MOST_PIECES => link = next,
                 _ => break,
             }
         }
