@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
+pub mod analysis;
 #[cfg(test)]
 mod tests;
 
