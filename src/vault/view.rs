@@ -17,10 +17,9 @@ use crate::search::analysis::Language;
 use crate::search::index::{Namespace, PartitionSet};
 use crate::vault::answers::{DateSource, Modified, NoteSummary};
 use crate::vault::catalog::{Note, Shelf, partition};
-use crate::vault::conflicts::conflict_of;
 use crate::vault::dates::Dates;
 use crate::vault::files::{NoBytes, PageBytes, Root};
-use crate::vault::links::{self, Candidates};
+use crate::vault::links;
 use crate::vault::markdown::Link;
 use crate::vault::page::{Content, decode};
 use crate::vault::snapshot::Snapshot;
@@ -106,7 +105,7 @@ impl<'a> View<'a> {
 
     /// The visible note that a link means.
     pub(super) fn resolve(&self, link: &Link, from: &VaultPath) -> Option<VaultPath> {
-        links::resolve(link, from, &VisibleNames(self))
+        links::resolve(link, from, &Linked(self))
     }
 }
 
@@ -134,9 +133,9 @@ impl Scene<'_> {
 
     /// The visible note of which this one is a conflict copy (L54).
     pub(super) fn original(&self, note: &Note) -> Option<VaultPath> {
-        let original: VaultPath = conflict_of(&note.path)?.parse().ok()?;
-        let page = self.snapshot.page(&original)?;
-        self.viewer.may_see(page.class).then_some(original)
+        let original = note.copy_of.as_ref()?;
+        let page = self.snapshot.page(original)?;
+        self.viewer.may_see(page.class).then(|| original.clone())
     }
 
     /// Reads a visible page.
@@ -164,14 +163,22 @@ impl Scene<'_> {
     }
 }
 
-/// The names of visible notes outside the inbox, by which links are resolved.
-struct VisibleNames<'a, 'b>(&'b View<'a>);
+/// The visible notes outside the inbox, to which links may lead.
+struct Linked<'a, 'b>(&'b View<'a>);
 
-impl Candidates for VisibleNames<'_, '_> {
-    fn named(&self, key: &str) -> Vec<VaultPath> {
-        let View { shelf, .. } = self.0;
-        let visible = self.0.visible(Inbox::LeftOut);
-        let named = shelf.index().by_keyword(visible, Namespace::Name, key);
-        named.into_iter().map(|(_, note)| note.path.clone()).collect()
+impl Linked<'_, '_> {
+    fn with(&self, namespace: Namespace, key: &str) -> Vec<VaultPath> {
+        let found = self.0.shelf.index().by_keyword(self.0.visible(Inbox::LeftOut), namespace, key);
+        found.into_iter().map(|(_, note)| note.path.clone()).collect()
+    }
+}
+
+impl links::Notes for Linked<'_, '_> {
+    fn at(&self, path_key: &str) -> Vec<VaultPath> {
+        self.with(Namespace::Path, path_key)
+    }
+
+    fn named(&self, name_key: &str) -> Vec<VaultPath> {
+        self.with(Namespace::Name, name_key)
     }
 }

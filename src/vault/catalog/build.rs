@@ -1,5 +1,6 @@
 //! Reads pages into segments of the index, on all cores.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +11,7 @@ use jiff::tz::TimeZone;
 use crate::access::class::{ClassifiedPath, PageClass, class_in_doubt};
 use crate::access::path::VaultPath;
 use crate::access::permit::IndexPermit;
-use crate::search::analysis::{Analyzer, Language};
+use crate::search::analysis::{Analyzer, Language, Languages};
 use crate::search::index::{PartitionId, Segment, Writer};
 use crate::vault::answers::SkipReason;
 use crate::vault::catalog::note::{Keys, Note, document};
@@ -27,7 +28,7 @@ const PAGES_A_THREAD: usize = 32;
 /// How pages are read.
 #[derive(Clone, Debug)]
 pub(in crate::vault) struct PageReader {
-    pub(in crate::vault) language: Language,
+    pub(in crate::vault) languages: Languages,
     pub(in crate::vault) zone: TimeZone,
     /// With a slash at its end.
     pub(in crate::vault) inbox: Option<String>,
@@ -95,16 +96,16 @@ struct Desk<'a> {
     reader: &'a PageReader,
     root: &'a Root,
     snapshot: &'a Snapshot,
-    analyzer: Analyzer,
+    /// One for each language that notes were in.
+    analyzers: BTreeMap<Language, Analyzer>,
     writer: Writer<Arc<Note>>,
     read: Read,
 }
 
 impl<'a> Desk<'a> {
     fn new(reader: &'a PageReader, root: &'a Root, snapshot: &'a Snapshot) -> Self {
-        let analyzer = Analyzer::new(reader.language);
         let (writer, read) = (Writer::default(), Read::default());
-        Self { reader, root, snapshot, analyzer, writer, read }
+        Self { reader, root, snapshot, analyzers: BTreeMap::new(), writer, read }
     }
 
     fn read(&mut self, path: &VaultPath) {
@@ -146,7 +147,9 @@ impl<'a> Desk<'a> {
         let note = Arc::new(Note::new(path.clone(), &parsed, identity));
         let keys = Keys::of(&note);
         let document = document(&note, &keys, &parsed, text);
-        self.read.segments.extend(self.writer.add(part, &mut self.analyzer, document));
+        let language = self.reader.languages.of_note(parsed.language.as_deref());
+        let analyzer = self.analyzers.entry(language).or_insert_with(|| Analyzer::new(language));
+        self.read.segments.extend(self.writer.add(part, analyzer, document));
     }
 
     fn finish(mut self) -> Read {

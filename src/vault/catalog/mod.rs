@@ -8,32 +8,28 @@
 mod build;
 mod note;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use tokio::sync::broadcast;
-use tracing::{debug, warn};
 
 use crate::access::class::{ClassifiedPath, PageClass};
 use crate::access::path::VaultPath;
-use crate::search::analysis::Language;
 use crate::search::index::{Batch, Index, PartitionId, PartitionSet};
 use crate::vault::answers::{Change, SkipReason};
-use crate::vault::catalog::build::{Read, read_pages};
 use crate::vault::files::Root;
-use crate::vault::fingerprint::Identity;
+use crate::vault::fingerprint::{Identity, Inode};
 use crate::vault::snapshot::{ServedPage, Snapshot};
 
+pub(super) use build::PageReader;
 pub(super) use note::{KeptLink, Note, fold_tag, with_parents};
 
 /// So many batches of changes wait for a slow listener.
 const CHANGES_KEPT: usize = 64;
 
-/// Larger batches are logged.
-const MANY: usize = 1_000;
-
 /// The index of one snapshot.
+#[derive(Clone)]
 pub(super) struct Shelf {
     of: Arc<Snapshot>,
     index: Index<Arc<Note>>,
@@ -57,6 +53,15 @@ pub(super) struct LastChange {
 }
 
 impl Shelf {
+    fn empty(of: Arc<Snapshot>) -> Self {
+        Self { of, index: Index::default(), skipped: Arc::default(), last_changes: BTreeMap::new() }
+    }
+
+    /// The snapshot that it agrees with.
+    pub(super) const fn of(&self) -> &Arc<Snapshot> {
+        &self.of
+    }
+
     pub(super) const fn index(&self) -> &Index<Arc<Note>> {
         &self.index
     }
@@ -67,7 +72,7 @@ impl Shelf {
 
     /// The last change in some parts of the index.
     pub(super) fn last_change(&self, visible: PartitionSet) -> Option<LastChange> {
-        let changes = self.last_changes.iter().filter(|(part, _)| visible.contains(**part));
+        let changes = self.last_changes.iter().filter(|(part, _)| visible.has(**part));
         changes.map(|(_, change)| *change).max()
     }
 }
@@ -81,7 +86,7 @@ pub(super) fn partition(class: PageClass, in_inbox: bool) -> Option<PartitionId>
         PageClass::People => 2,
         PageClass::Secret => return None,
     };
-    Some(PartitionId::new(if in_inbox { number + 3 } else { number }))
+    PartitionId::new(if in_inbox { number + 3 } else { number })
 }
 
 /// Which known files may have changed in place, beside what a snapshot shows.

@@ -7,8 +7,9 @@ use jiff::Timestamp;
 use crate::access::path::VaultPath;
 use crate::search::index::{Document, Field, Namespace};
 use crate::vault::fingerprint::Identity;
-use crate::vault::links::{link_keys, name_keys};
+use crate::vault::links::{link_keys, name_keys, path_key};
 use crate::vault::markdown::{Link, LinkKind, Parsed, SpanKind};
+use crate::vault::names::conflict_of;
 
 /// A note as the index knows it.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub(in crate::vault) struct Note {
     /// When the note says that it was changed.
     pub(in crate::vault) date: Option<Timestamp>,
     pub(in crate::vault) has_invalid_frontmatter: bool,
+    /// The note of which this one is a conflict copy, going by its name.
+    pub(in crate::vault) copy_of: Option<VaultPath>,
     /// The file that it was read from.
     pub(in crate::vault) identity: Identity,
 }
@@ -63,6 +66,7 @@ impl Note {
             links: parsed.links.iter().filter(leads_to_notes).map(kept).collect(),
             date: parsed.date,
             has_invalid_frontmatter: parsed.frontmatter.error.is_some(),
+            copy_of: conflict_of(&path).and_then(|original| original.parse().ok()),
             identity,
             path,
         }
@@ -107,7 +111,7 @@ impl Keys {
             tags: tags.collect(),
             links: links.flat_map(|link| link_keys(&link, &note.path)).collect(),
             names: name_keys(&note.path),
-            path: fold_path(note.path.as_str()),
+            path: path_key(&note.path),
         }
     }
 }
