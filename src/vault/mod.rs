@@ -15,11 +15,13 @@
 //!
 //! # Reading order
 //!
-//! `walk` and `git` (what there is) → `survey` (both together) → `judge` (what is
+//! `walk` and `git` (what there is) → `rulings`, `survey` (both together) → `judge` (what is
 //! served) → `snapshot` (for how long) → `files`, `page`, `library`.
 
 pub mod answers;
 mod attributes;
+#[cfg_attr(not(test), expect(dead_code, reason = "the index will ask for dates"))]
+mod dates;
 mod evidence;
 mod files;
 mod fingerprint;
@@ -28,12 +30,16 @@ mod judge;
 mod library;
 pub mod links;
 pub mod markdown;
+mod names;
 mod page;
 mod repository;
 mod rules;
+mod rulings;
 mod snapshot;
 mod survey;
 mod walk;
+#[cfg_attr(not(test), expect(dead_code, reason = "the index will be woken"))]
+mod watch;
 
 #[cfg(test)]
 mod tests;
@@ -365,7 +371,7 @@ impl Vault {
         for page in snapshot.pages.values() {
             let twins = page.twins.iter().map(|twin| (&twin.disk, &twin.ruling));
             for (disk, ruling) in [(&page.disk, &page.ruling)].into_iter().chain(twins) {
-                let (path, ruling) = (disk.clone(), ruling.clone());
+                let (path, ruling) = (disk.to_string(), Ruling::clone(ruling));
                 pages.push(ClassifiedPage { path, ruling, served_as: page.class });
             }
         }

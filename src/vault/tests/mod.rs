@@ -1,11 +1,16 @@
 //! Small real repositories, and vaults over them.
 
+mod dates;
 mod disk;
+mod figures;
+mod incremental;
 mod locked;
 mod race;
 mod repositories;
 mod rules;
 mod searching;
+mod vanishing;
+mod watching;
 
 use std::fs;
 use std::path::{Path, PathBuf};
