@@ -9,6 +9,8 @@ use std::cmp::Reverse;
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
 pub mod analysis;
+pub mod passage;
+pub mod query;
 #[cfg(test)]
 mod tests;
 

@@ -24,7 +24,7 @@ impl Scan<'_> {
         let start = self.at;
         let mut length = 1;
         while let Some(next) = self.next_letter(&letter) {
-            self.emit_letters(letter.bytes.start..next.bytes.end, Role::Main);
+            self.emit_letters(letter.bytes.start..next.bytes.end, Role::Pair);
             if length == 1 && letter.dense == Dense::Hangul {
                 self.emit_korean_word(start, &next);
             }
@@ -35,7 +35,7 @@ impl Scan<'_> {
         }
         self.at = letter.bytes.end;
         if length == 1 {
-            self.emit_letters(letter.bytes, Role::Main);
+            self.emit_letters(letter.bytes, Role::Pair);
             self.position += 1;
         } else {
             // It shares the position of the pair that it ends.

@@ -23,8 +23,8 @@ mod tests;
 pub use language::{Language, Languages, UnknownLanguage};
 pub use stop_words::is_stop_word;
 
-use scan::{Buffers, Role, scan};
-use stems::Stems;
+pub(in crate::search) use scan::{Buffers, Found, Role, scan};
+pub(in crate::search) use stems::Stems;
 
 /// Finds the terms of texts in one language. Has buffers and a cache of four megabytes
 /// that are used again: keep one for each thread.
@@ -63,7 +63,7 @@ impl Analyzer {
         let Self { buffers, stems } = self;
         scan(buffers, text, &mut |found| {
             let (position, bytes) = (found.position, found.bytes);
-            let is_extra = found.role != Role::Main;
+            let is_extra = !matches!(found.role, Role::Main | Role::Pair);
             if !found.has_stem {
                 emit(Token { term: found.text, position, bytes, is_extra });
                 return;

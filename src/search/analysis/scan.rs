@@ -29,11 +29,22 @@ pub(in crate::search) struct Found<'a> {
     pub(in crate::search) bytes: Range<usize>,
 }
 
+impl Found<'_> {
+    /// Its text, folded.
+    pub(in crate::search) fn folded(&self) -> String {
+        let mut folded = String::new();
+        push_folded(self.text, &mut folded);
+        folded
+    }
+}
+
 /// What something is to the words around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::search) enum Role {
     /// The word that counts at its position.
     Main,
+    /// The pair of letters, or the lone letter, that counts at its position.
+    Pair,
     /// Several words as one: `apply_secrets`, a Korean word over its pairs.
     Whole,
     /// A date of which the parts are in another order.

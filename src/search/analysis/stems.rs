@@ -6,96 +6,125 @@ use super::fold::push_folded;
 use super::language::Language;
 use super::script::{Script, script_of};
 
-/// How many pairs of slots the cache has: with the words of a vault of 10,000 notes,
+/// How many sets of two slots the cache has: with the words of a vault of 10,000 notes,
 /// one word in thirty is not found in it.
-const PAIRS: usize = 1 << 15;
+const SETS: usize = 1 << 15;
 
-/// The longest word that is kept, in bytes, and the longest terms.
+/// The longest word that is kept, in bytes, and the longest end of a stem that differs
+/// from the word.
 const LONGEST_WORD: usize = 23;
-const LONGEST_TERMS: usize = 38;
+const LONGEST_END: usize = 7;
 
 /// Makes terms of words. Most words of a text have been seen before: for those it is
 /// one look into a cache of fixed size.
-pub(super) struct Stems {
+pub(in crate::search) struct Stems {
     language: Language,
     stemmer: Stemmer,
     english: Stemmer,
-    slots: Vec<[Slot; 2]>,
+    sets: Vec<Set>,
     folded: String,
     terms: String,
 }
 
 /// The terms of a word.
-pub(super) struct Terms<'a> {
+pub(in crate::search) struct Terms<'a> {
     /// The one under which it is counted.
-    pub(super) first: &'a str,
+    pub(in crate::search) first: &'a str,
     /// Where accents change how a word is reduced: what comes of it without them, since
     /// people leave them out.
-    pub(super) second: Option<&'a str>,
+    pub(in crate::search) second: Option<&'a str>,
 }
 
-/// A word and its terms; one line of the processor's cache.
+/// Two words, that which was used last first: one line of the processor's cache.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
+struct Set([Slot; 2]);
+
+/// A word and its stem: so many bytes of the word, and then an end.
+#[derive(Clone, Copy)]
 struct Slot {
     word: [u8; LONGEST_WORD],
-    word_length: u8,
-    terms: [u8; LONGEST_TERMS],
-    first_length: u8,
-    terms_length: u8,
+    length: u8,
+    end: [u8; LONGEST_END],
+    /// The bytes of the word that are kept, and above them the length of the end.
+    lengths: u8,
 }
 
 impl Slot {
-    const EMPTY: Self = Self {
-        word: [0; LONGEST_WORD],
-        word_length: 0,
-        terms: [0; LONGEST_TERMS],
-        first_length: 0,
-        terms_length: 0,
-    };
+    const EMPTY: Self =
+        Self { word: [0; LONGEST_WORD], length: 0, end: [0; LONGEST_END], lengths: 0 };
 
     fn holds(&self, word: &[u8]) -> bool {
-        self.word[..usize::from(self.word_length)] == *word
+        self.word[..usize::from(self.length)] == *word
+    }
+
+    /// The slot of a word, if it fits into one.
+    fn of(word: &str, stem: &str) -> Option<Self> {
+        let is_same = |(left, right): &(u8, u8)| left == right;
+        let mut kept = word.bytes().zip(stem.bytes()).take_while(is_same).count();
+        while !word.is_char_boundary(kept) {
+            kept -= 1;
+        }
+        let end = &stem[kept..];
+        let mut slot = Self::EMPTY;
+        slot.word.get_mut(..word.len())?.copy_from_slice(word.as_bytes());
+        slot.end.get_mut(..end.len())?.copy_from_slice(end.as_bytes());
+        slot.length = u8::try_from(word.len()).ok()?;
+        slot.lengths = u8::try_from(kept | end.len() << 5).ok()?;
+        Some(slot)
     }
 }
 
 impl Stems {
-    pub(super) fn new(language: Language) -> Self {
+    pub(in crate::search) fn new(language: Language) -> Self {
         Self {
             language,
             stemmer: Stemmer::new(language.algorithm()),
             english: Stemmer::new(Algorithm::English),
-            slots: Vec::new(),
+            sets: Vec::new(),
             folded: String::new(),
             terms: String::new(),
         }
     }
 
     /// The terms of a word of letters that is in lower case.
-    pub(super) fn terms(&mut self, word: &str) -> Terms<'_> {
+    pub(super) fn terms<'a>(&'a mut self, word: &'a str) -> Terms<'a> {
         if word.len() > LONGEST_WORD || word.is_empty() {
-            let first_length = self.reduce(word);
-            return split(&self.terms, first_length);
+            return self.terms_once(word);
         }
-        if self.slots.is_empty() {
-            self.slots = vec![[Slot::EMPTY; 2]; PAIRS];
+        if self.sets.is_empty() {
+            self.sets = vec![Set([Slot::EMPTY; 2]); SETS];
         }
-        let place = hash(word.as_bytes()) & (PAIRS - 1);
-        let [newer, older] = &mut self.slots[place];
+        let place = hash(word.as_bytes()) & (SETS - 1);
+        let Set([newer, older]) = &mut self.sets[place];
         if !newer.holds(word.as_bytes()) {
-            // The one that was used last stays in front.
             std::mem::swap(newer, older);
             if !newer.holds(word.as_bytes()) {
                 let first_length = self.reduce(word);
-                let Some(slot) = filled(word, &self.terms, first_length) else {
-                    return split(&self.terms, first_length);
-                };
-                self.slots[place][0] = slot;
+                if first_length == self.terms.len()
+                    && let Some(slot) = Slot::of(word, &self.terms)
+                {
+                    self.sets[place].0[0] = slot;
+                }
+                return split(&self.terms, first_length);
             }
         }
-        let slot = &self.slots[place][0];
-        let terms = &slot.terms[..usize::from(slot.terms_length)];
-        split(std::str::from_utf8(terms).unwrap_or_default(), usize::from(slot.first_length))
+        let slot = &self.sets[place].0[0];
+        let kept = &word[..usize::from(slot.lengths & 31)];
+        let end = &slot.end[..usize::from(slot.lengths >> 5)];
+        if end.is_empty() {
+            return Terms { first: kept, second: None };
+        }
+        self.terms.clear();
+        self.terms.push_str(kept);
+        self.terms.push_str(std::str::from_utf8(end).unwrap_or_default());
+        Terms { first: &self.terms, second: None }
+    }
+
+    /// The same without the cache, for a few words.
+    pub(in crate::search) fn terms_once(&mut self, word: &str) -> Terms<'_> {
+        let first_length = self.reduce(word);
+        split(&self.terms, first_length)
     }
 
     /// Writes the terms of a word one behind the other and says where the first ends.
@@ -149,17 +178,6 @@ impl Stems {
 fn split(terms: &str, first_length: usize) -> Terms<'_> {
     let (first, second) = terms.split_at(first_length);
     Terms { first, second: (!second.is_empty()).then_some(second) }
-}
-
-/// The slot of a word, if it fits into one.
-fn filled(word: &str, terms: &str, first_length: usize) -> Option<Slot> {
-    let mut slot = Slot::EMPTY;
-    slot.word.get_mut(..word.len())?.copy_from_slice(word.as_bytes());
-    slot.terms.get_mut(..terms.len())?.copy_from_slice(terms.as_bytes());
-    slot.word_length = u8::try_from(word.len()).ok()?;
-    slot.terms_length = u8::try_from(terms.len()).ok()?;
-    slot.first_length = u8::try_from(first_length).ok()?;
-    Some(slot)
 }
 
 /// Multiplies and rotates eight bytes at a time. Whoever writes words that collide
