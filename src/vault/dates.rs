@@ -11,6 +11,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -41,9 +42,9 @@ const LOG: [&str; 12] = [
 
 /// The dates of one commit and index. Made and refreshed off the path of requests: it
 /// runs git several times.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct CommitDates {
-    git: Git,
+    git: Arc<Git>,
     head: String,
     /// In seconds since the epoch.
     times: HashMap<Box<str>, i64>,
@@ -66,7 +67,7 @@ impl CommitDates {
     /// Reads the dates of the repository that a vault is in. `None` if there is none, or
     /// it has no commit.
     pub(super) fn read(root: &Path) -> Result<Option<Self>, GitError> {
-        let git = Git::find(root)?;
+        let git = Arc::new(Git::find(root)?);
         let Some(head) = head(&git) else { return Ok(None) };
         let mut dates =
             Self { times: times(&git, &head)?, git, head, index: None, stamps: HashMap::new() };

@@ -56,7 +56,6 @@ pub(super) enum NoBytes {
 
 impl NoBytes {
     /// The reason in the terms of the index's health (L12); `None` if the next look will tell.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the index will list what it skipped"))]
     pub(super) fn skip_reason(self) -> Option<SkipReason> {
         match self {
             Self::Replaced => None,

@@ -14,6 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
 use cap_std::ambient_authority;
 use cap_std::fs::{File, OpenOptions};
+use jiff::Timestamp;
 
 /// The largest rule file that git reads.
 const LARGEST_RULE_FILE: u64 = 100 * 1024 * 1024;
@@ -64,6 +65,14 @@ impl Identity {
     /// When anything about it was changed. It cannot be set by hand.
     pub(super) const fn changed(&self) -> (i64, i64) {
         self.changed
+    }
+
+    /// When the content was last modified, as the file system has it.
+    pub(super) fn modified_at(&self) -> Timestamp {
+        let (seconds, nanoseconds) = self.modified;
+        let nanoseconds = i32::try_from(nanoseconds).unwrap_or(0);
+        // A file system may hold any number; times that no calendar has are none.
+        Timestamp::new(seconds, nanoseconds).unwrap_or(Timestamp::UNIX_EPOCH)
     }
 
     /// Whether a change after `moment` would have got another stamp than this one.

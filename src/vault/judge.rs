@@ -105,6 +105,7 @@ pub(super) fn publish(
         rules_are_settled: survey.fingerprint.rules_are_settled_at(survey.moment),
         surveyed: survey.pages,
         private_dot_files: survey.private_dot_files,
+        folders: survey.folders,
         fingerprint: survey.fingerprint,
         doubts: survey.doubts,
         stability: survey.stability,

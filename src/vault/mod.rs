@@ -20,11 +20,12 @@
 
 pub mod answers;
 mod attributes;
-#[cfg_attr(not(test), expect(dead_code, reason = "the index will ask for dates"))]
+mod catalog;
 mod dates;
 mod evidence;
 mod files;
 mod fingerprint;
+mod follow;
 mod git;
 mod judge;
 mod library;
@@ -32,13 +33,15 @@ pub mod links;
 pub mod markdown;
 mod names;
 mod page;
+mod questions;
+mod reading;
 mod repository;
 mod rules;
 mod rulings;
 mod snapshot;
 mod survey;
+mod view;
 mod walk;
-#[cfg_attr(not(test), expect(dead_code, reason = "the index will be woken"))]
 mod watch;
 
 #[cfg(test)]
@@ -46,26 +49,23 @@ mod tests;
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock};
 
-use tracing::info;
+use jiff::tz::TimeZone;
 
-use crate::access::class::{
-    ClassifiedPath, GitAttributes, NameCase, PageClass, Ruling, class_in_doubt, judge,
-};
+use crate::access::class::{GitAttributes, NameCase, PageClass, Ruling, judge};
 use crate::access::path::VaultPath;
 use crate::access::permit::{Hidden, Viewer};
 use crate::clock::Clock;
-use crate::search::Query;
-use crate::vault::answers::{
-    Change, ListPlace, ListRequest, NoteLinks, NoteList, OpenNote, RelatedNote, SearchRequest,
-    SearchResults, TagCount, VaultStats,
-};
-use crate::vault::files::{NoBytes, Root};
-use crate::vault::library::{Question, Shelf};
-use crate::vault::page::{Content, decode};
-use crate::vault::snapshot::{Keeper, Snapshot};
+use crate::vault::catalog::{Catalog, PageReader};
+use crate::vault::dates::CommitDates;
+use crate::vault::files::Root;
+use crate::vault::reading::Opened;
+use crate::vault::snapshot::Keeper;
 use crate::vault::survey::Surveyor;
+use crate::vault::watch::Watcher;
+
+pub use crate::search::analysis::Languages;
 
 /// A request is started over this often when the vault changes under it.
 const ATTEMPTS: usize = 4;
@@ -78,6 +78,8 @@ pub struct Settings {
     /// The folder of notes that are not filed yet, relative to the root. They can be
     /// read, but are left out of search.
     pub inbox: Option<String>,
+    /// The languages that the notes are in; the first is that of notes which do not say.
+    pub languages: Languages,
 }
 
 /// A handle to an open vault. Cheap to clone. All methods block: call them off the
@@ -88,9 +90,12 @@ pub struct Vault(Arc<Parts>);
 struct Parts {
     root: Arc<Root>,
     keeper: Keeper,
-    shelf: Shelf,
-    /// With a slash at its end.
-    inbox: Option<String>,
+    catalog: Catalog,
+    reader: PageReader,
+    dates: Mutex<Option<Arc<CommitDates>>>,
+    /// Set when the vault is followed. Dropped first of all that its thread uses.
+    watcher: OnceLock<Watcher>,
+    clock: Clock,
 }
 
 /// A page as it is served.
@@ -102,17 +107,6 @@ pub struct Page {
     pub title: String,
     /// Its text.
     pub text: String,
-}
-
-/// A page that answers a query.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hit {
-    /// Where it is.
-    pub path: VaultPath,
-    /// Its title.
-    pub title: String,
-    /// The passage that matches, as plain text on one line.
-    pub snippet: String,
 }
 
 /// Why a page was not read.
@@ -182,9 +176,22 @@ impl Vault {
         };
         let root = Arc::new(Root::open(&settings.root).map_err(|error| unopened(&error))?);
         let surveyor = Surveyor::new(Arc::clone(&root));
-        let keeper = Keeper::new(surveyor, clock).map_err(|reason| unopened(&reason))?;
-        let inbox = settings.inbox.map(|folder| format!("{folder}/"));
-        Ok(Self(Arc::new(Parts { root, keeper, shelf: Shelf::default(), inbox })))
+        let keeper = Keeper::new(surveyor, clock.clone()).map_err(|reason| unopened(&reason))?;
+        let reader = PageReader {
+            languages: settings.languages,
+            zone: TimeZone::system(),
+            inbox: settings.inbox.map(|folder| format!("{folder}/")),
+        };
+        let catalog = Catalog::new(Arc::clone(&root), reader.clone());
+        Ok(Self(Arc::new(Parts {
+            watcher: OnceLock::new(),
+            root,
+            keeper,
+            catalog,
+            reader,
+            dates: Mutex::default(),
+            clock,
+        })))
     }
 
     /// Reads one page for a viewer.
@@ -197,168 +204,6 @@ impl Vault {
         Ok(Page { title: page::title(&path, &text), path, text })
     }
 
-    /// Searches with the full query language.
-    ///
-    /// # Errors
-    ///
-    /// [`Unavailable`].
-    pub fn search_notes(
-        &self,
-        viewer: &Viewer,
-        request: &SearchRequest,
-    ) -> Result<SearchResults, Unavailable> {
-        let query = Query::parse(&request.query, &self.0.languages, &self.now());
-        self.ask(viewer, |view| library::search::search(view, &query, request))
-    }
-
-    /// Opens one note for a viewer.
-    ///
-    /// # Errors
-    ///
-    /// [`ReadError`]; a text that is no path is [`ReadError::Hidden`] too.
-    pub fn open_note(&self, viewer: &Viewer, path: &str) -> Result<OpenNote, ReadError> {
-        let Opened { path, class, text, identity, snapshot } =
-            reading::open(&self.0, viewer, path)?;
-        let parsed = markdown::parse(&text, &self.0.zone);
-        let scene = self.scene(viewer, &snapshot, false);
-        let summary = scene.summary(&Note::new(path, &parsed, identity));
-        Ok(OpenNote { summary, class, etag: etag(&text), text, parsed })
-    }
-
-    /// Lists notes. A folder that is absent or holds nothing visible has no notes.
-    ///
-    /// # Errors
-    ///
-    /// [`Unavailable`].
-    pub fn list_notes(
-        &self,
-        viewer: &Viewer,
-        request: &ListRequest,
-    ) -> Result<NoteList, Unavailable> {
-        self.ask(viewer, |view| Ok(library::lists::list(view, request)))
-    }
-
-    /// The tags that begin with `prefix` (letter case aside), most frequent first.
-    ///
-    /// # Errors
-    ///
-    /// [`Unavailable`].
-    pub fn tags(&self, viewer: &Viewer, prefix: &str) -> Result<Vec<TagCount>, Unavailable> {
-        self.ask(viewer, |view| Ok(library::tags::count(view, prefix)))
-    }
-
-    /// The notes that have a tag or one below it, the newest first.
-    ///
-    /// # Errors
-    ///
-    /// [`Unavailable`].
-    pub fn notes_with_tag(
-        &self,
-        viewer: &Viewer,
-        tag: &str,
-        limit: usize,
-        after: Option<&ListPlace>,
-    ) -> Result<NoteList, Unavailable> {
-        self.ask(viewer, |view| Ok(library::lists::with_tag(view, tag, limit, after)))
-    }
-
-    /// The links from and to one note.
-    ///
-    /// # Errors
-    ///
-    /// [`ReadError`].
-    pub fn links(&self, viewer: &Viewer, path: &str) -> Result<NoteLinks, ReadError> {
-        let page = reading::open(&self.0, viewer, path)?;
-        let parsed = markdown::parse(&page.text, &self.0.zone);
-        let links = self.ask(viewer, |view| {
-            Ok(NoteLinks {
-                forward: library::links::forward(view, &page.path, &parsed.links),
-                back: library::links::back(view, &page.path)?,
-            })
-        })?;
-        Ok(links)
-    }
-
-    /// The notes that have to do with one note, the closest first.
-    ///
-    /// # Errors
-    ///
-    /// [`ReadError`].
-    pub fn related(
-        &self,
-        viewer: &Viewer,
-        path: &str,
-        limit: usize,
-    ) -> Result<Vec<RelatedNote>, ReadError> {
-        let page = reading::open(&self.0, viewer, path)?;
-        Ok(self.ask(viewer, |view| Ok(library::related::related(view, &page.path, limit)))?)
-    }
-
-    /// What the vault consists of.
-    ///
-    /// # Errors
-    ///
-    /// [`Unavailable`].
-    pub fn stats(&self, viewer: &Viewer) -> Result<VaultStats, Unavailable> {
-        self.ask(viewer, |view| Ok(library::stats::gather(view, self.watching())))
-    }
-
-    /// Paths that begin with `prefix`, or whose file name does, or its title: for
-    /// completion while somebody types.
-    ///
-    /// # Errors
-    ///
-    /// [`Unavailable`].
-    pub fn complete_path(
-        &self,
-        viewer: &Viewer,
-        prefix: &str,
-        limit: usize,
-    ) -> Result<Vec<VaultPath>, Unavailable> {
-        self.ask(viewer, |view| Ok(library::lists::complete(view, prefix, limit)))
-    }
-
-    /// Batches of changes from now on. A receiver that is too slow is told that it has
-    /// missed some.
-    #[must_use]
-    pub fn changes(&self) -> tokio::sync::broadcast::Receiver<Arc<[Change]>> {
-        self.0.catalog.changes()
-    }
-
-    /// Puts a question to one moment of the vault, and to another one if the vault has
-    /// changed meanwhile.
-    fn ask<T>(
-        &self,
-        viewer: &Viewer,
-        question: impl Fn(&View<'_>) -> Result<T, Stale>,
-    ) -> Result<T, Unavailable> {
-        let mut suspects = Vec::new();
-        for attempt in 1..=ATTEMPTS {
-            let snapshot = self.0.keeper.snapshot().ok_or(Unavailable)?;
-            let shelf = self.0.catalog.shelf(&snapshot, Suspects::Paths(&suspects), &|_, _| ());
-            let view = View {
-                viewer,
-                root: &self.0.root,
-                snapshot: shelf.of(),
-                shelf: &shelf,
-                dates: &self.dates(),
-                inbox: self.0.inbox.as_deref(),
-                zone: &self.0.zone,
-                takes_changed: attempt == ATTEMPTS,
-            };
-            match question(&view) {
-                Ok(answer) if self.0.keeper.confirms(shelf.of()) => return Ok(answer),
-                Ok(_) => {}
-                Err(Stale::Changed(path)) => suspects.push(path),
-                // The stamps may be too coarse to show it.
-                Err(Stale::Replaced) => {
-                    self.0.keeper.fresh().ok_or(Unavailable)?;
-                }
-            }
-        }
-        Err(Unavailable)
-    }
-
     /// What git's attributes make of every page. For the owner only: it names pages
     /// whatever their class.
     ///
@@ -366,7 +211,7 @@ impl Vault {
     ///
     /// [`Unavailable`]; the reason is in the log.
     pub fn classification(&self) -> Result<Classification, Unavailable> {
-        let snapshot = self.snapshot()?;
+        let snapshot = self.0.keeper.snapshot().ok_or(Unavailable)?;
         let mut pages = Vec::new();
         for page in snapshot.pages.values() {
             let twins = page.twins.iter().map(|twin| (&twin.disk, &twin.ruling));
@@ -384,9 +229,4 @@ impl Vault {
         Ok(Classification { pages, warnings: snapshot.doubts.clone() })
     }
 
-    fn snapshot(&self) -> Result<Arc<Snapshot>, Unavailable> {
-        let snapshot = self.0.keeper.snapshot().ok_or(Unavailable)?;
-        self.0.shelf.tidy(&snapshot);
-        Ok(snapshot)
-    }
 }

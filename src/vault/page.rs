@@ -1,7 +1,10 @@
 //! What is in a page: bytes → text → title.
 
+use std::fmt::Write as _;
+
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 use jiff::tz::TimeZone;
+use sha2::{Digest as _, Sha256};
 
 use crate::access::path::VaultPath;
 use crate::vault::evidence::is_ciphertext;
@@ -41,4 +44,13 @@ pub(super) fn decode(bytes: Vec<u8>) -> Content {
 /// level, else its file name.
 pub(super) fn title(path: &VaultPath, text: &str) -> String {
     parse(text, &TimeZone::UTC).title.unwrap_or_else(|| path.stem().to_owned())
+}
+
+/// What changes whenever a text does: half of its SHA-256, in hexadecimal.
+pub(super) fn etag(text: &str) -> String {
+    let digest = Sha256::digest(text);
+    digest.iter().take(16).fold(String::new(), |mut etag, byte| {
+        let _ = write!(etag, "{byte:02x}");
+        etag
+    })
 }

@@ -40,7 +40,7 @@ pub(super) fn open(parts: &Parts, viewer: &Viewer, path: &str) -> Result<Opened,
         let read = parts.root.read_page(permit, &snapshot);
         if read.as_ref().is_err_and(|reason| *reason == NoBytes::Replaced) {
             // The stamps may be too coarse to show it.
-            parts.keeper.fresh().ok_or(Unavailable)?;
+            parts.keeper.fresh(page).ok_or(Unavailable)?;
         } else if parts.keeper.confirms(&snapshot) {
             let Ok(read) = read else { return Err(ReadError::NotText) };
             let identity = read.identity;

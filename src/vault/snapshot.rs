@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use tracing::error;
 
-use crate::access::class::{ClassifiedPath, PageClass, Ruling};
+use crate::access::class::{PageClass, Ruling};
 use crate::access::path::VaultPath;
 use crate::clock::{Clock, UnixTime};
 use crate::vault::fingerprint::{Fingerprint, Inode};
@@ -21,6 +21,8 @@ pub(super) struct Snapshot {
     /// What they were judged by.
     pub(super) surveyed: Arc<SurveyedPages>,
     pub(super) private_dot_files: Vec<String>,
+    /// Every folder that was read, relative to the vault.
+    pub(super) folders: Vec<Arc<str>>,
     /// The classes of pages that went not long ago, and when they were missed.
     pub(super) departed: BTreeMap<VaultPath, Departed>,
     pub(super) fingerprint: Fingerprint,
@@ -54,11 +56,6 @@ impl Snapshot {
     /// The page of that path.
     pub(super) fn page(&self, path: &VaultPath) -> Option<&ServedPage> {
         self.pages.get(path)
-    }
-
-    /// Every page with its class, in the order of their paths.
-    pub(super) fn classified(&self) -> impl Iterator<Item = ClassifiedPath> {
-        self.pages.iter().map(|(path, page)| ClassifiedPath::judged(path.clone(), page.class))
     }
 
     /// Whether every page of an older snapshot that is still there is served alike.

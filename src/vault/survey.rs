@@ -63,6 +63,8 @@ pub(super) struct Survey {
     /// The same as last time if nothing has changed.
     pub(super) pages: Arc<SurveyedPages>,
     pub(super) private_dot_files: Vec<String>,
+    /// Every folder that was read, relative to the vault.
+    pub(super) folders: Vec<Arc<str>>,
     pub(super) fingerprint: Fingerprint,
     /// Why the rules cannot be believed, in words for the owner.
     pub(super) doubts: Vec<String>,
@@ -190,8 +192,11 @@ impl Surveyor {
         self.rulings.keep(&walk, &mut outcome, steadiness);
         doubts.extend(outcome.complaints.lines().map(|line| format!("git says: {line}")));
         let private_dot_files = walk.private_dot_files().map(|(disk, _)| disk.clone()).collect();
+        let folders = walk.folders.iter().map(|folder| Arc::clone(&folder.relative)).collect();
         let pages = self.assemble(&walk, outcome.folders, stored);
-        Ok(Some(Survey { moment, pages, private_dot_files, fingerprint, doubts, stability }))
+        let survey =
+            Survey { moment, pages, private_dot_files, folders, fingerprint, doubts, stability };
+        Ok(Some(survey))
     }
 
     /// Goes on with another folder that has come in the vault's place, if it is the same

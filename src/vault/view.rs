@@ -8,21 +8,20 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use crate::access::class::{ClassifiedPath, PageClass};
 use crate::access::path::VaultPath;
 use crate::access::permit::Viewer;
-use crate::search::analysis::Language;
 use crate::search::index::{Namespace, PartitionSet};
 use crate::vault::answers::{DateSource, Modified, NoteSummary};
-use crate::vault::catalog::{Note, Shelf, partition};
-use crate::vault::dates::Dates;
+use crate::vault::catalog::{Note, PageReader, Shelf, partition};
+use crate::vault::dates::CommitDates;
 use crate::vault::files::{NoBytes, PageBytes, Root};
 use crate::vault::links;
 use crate::vault::markdown::Link;
 use crate::vault::page::{Content, decode};
 use crate::vault::snapshot::Snapshot;
+use crate::vault::survey::Stability;
 
 /// The disk is not what the index was made from: ask again.
 #[derive(Debug)]
@@ -30,7 +29,7 @@ pub(super) enum Stale {
     /// This file was changed in place.
     Changed(VaultPath),
     /// This file was removed or replaced.
-    Replaced,
+    Replaced(VaultPath),
 }
 
 /// The vault and its viewer, without the index.
@@ -39,11 +38,8 @@ pub(super) struct Scene<'a> {
     pub(super) viewer: &'a Viewer,
     pub(super) root: &'a Root,
     pub(super) snapshot: &'a Snapshot,
-    pub(super) dates: &'a Dates,
-    pub(super) zone: &'a TimeZone,
-    pub(super) language: Language,
-    /// With a slash at its end.
-    pub(super) inbox: Option<&'a str>,
+    pub(super) dates: Option<&'a CommitDates>,
+    pub(super) reader: &'a PageReader,
     /// Whether a changed file is good enough, because there is no time to ask again.
     pub(super) takes_changed: bool,
 }
@@ -87,7 +83,7 @@ impl<'a> View<'a> {
     /// What a question about a folder takes in: naming the inbox, or something in it,
     /// asks for it.
     pub(super) fn inbox_for(&self, folder: &str) -> Inbox {
-        let names_inbox = self.inbox.is_some_and(|inbox| {
+        let names_inbox = self.reader.inbox.as_deref().is_some_and(|inbox| {
             !folder.is_empty() && (folder.starts_with(inbox) || inbox == format!("{folder}/"))
         });
         if names_inbox { Inbox::Included } else { Inbox::LeftOut }
@@ -125,9 +121,13 @@ impl Scene<'_> {
     /// When a note was changed last (L57).
     pub(super) fn modified(&self, note: &Note) -> Modified {
         let by = |source| move |at: Timestamp| Modified { at, source };
+        let of_commit = || {
+            let disk = &self.snapshot.page(&note.path)?.disk;
+            self.dates?.of(disk, &note.identity)
+        };
         note.date
             .map(by(DateSource::Frontmatter))
-            .or_else(|| self.dates.of(&note.path, &note.identity).map(by(DateSource::Commit)))
+            .or_else(|| of_commit().map(by(DateSource::Commit)))
             .unwrap_or_else(|| by(DateSource::File)(note.identity.modified_at()))
     }
 
@@ -145,7 +145,7 @@ impl Scene<'_> {
         let Ok(permit) = self.viewer.permit_read(classified) else { return Ok(None) };
         match self.root.read_page(permit, self.snapshot) {
             Ok(read) => Ok(Some(read)),
-            Err(NoBytes::Replaced) => Err(Stale::Replaced),
+            Err(NoBytes::Replaced) => Err(Stale::Replaced(path.clone())),
             Err(_) => Ok(None),
         }
     }
@@ -153,7 +153,10 @@ impl Scene<'_> {
     /// The text that a note was indexed from; `None` if there is none any more.
     pub(super) fn text(&self, note: &Note) -> Result<Option<String>, Stale> {
         let Some(read) = self.read(&note.path)? else { return Ok(None) };
-        if read.identity != note.identity && !self.takes_changed {
+        // While git is at work, the index waits for it.
+        let takes_changed =
+            self.takes_changed || self.snapshot.stability == Stability::InMotion;
+        if read.identity != note.identity && !takes_changed {
             return Err(Stale::Changed(note.path.clone()));
         }
         Ok(match decode(read.bytes) {

@@ -17,7 +17,7 @@ use crate::mcp::render::{shortened, single_line};
 use crate::mcp::service::McpServer;
 use crate::mcp::toolset::Toolset;
 use crate::mcp::uri::VaultUri;
-use crate::vault::Hit;
+use crate::vault::answers::{NoteHit, SearchRequest};
 
 const DEFAULT_LIMIT: u32 = 10;
 const MOST: u32 = 50;
@@ -83,12 +83,13 @@ impl McpServer {
         if query.trim().is_empty() {
             return Err(Refusal::of(NO_QUERY));
         }
+        let request = SearchRequest { query, folder: String::new(), limit, shown: Vec::new() };
         let found =
-            self.ask(&viewer, &vault, move |vault, viewer| vault.search(viewer, &query, limit));
+            self.ask(&viewer, &vault, move |vault, viewer| vault.search_notes(viewer, &request));
         let found = found.await??;
         let is_openai = self.toolsets.contains(Toolset::Openai);
-        let result = |hit: &Hit| SearchResult::of(hit, is_openai.then_some(&*vault));
-        let found = SearchAnswer { results: found.iter().map(result).collect() };
+        let result = |hit: &NoteHit| SearchResult::of(hit, is_openai.then_some(&*vault));
+        let found = SearchAnswer { results: found.hits.iter().map(result).collect() };
         let text = found.as_text();
         let mut result = answer(&found, text);
         if is_openai {
@@ -115,13 +116,13 @@ impl SearchAnswer {
 
 impl SearchResult {
     /// A hit; with an address in this vault for those who cite.
-    fn of(hit: &Hit, vault: Option<&str>) -> Self {
-        let path = hit.path.to_string();
+    fn of(hit: &NoteHit, vault: Option<&str>) -> Self {
+        let path = hit.note.path.to_string();
         let url = vault.map(|vault| VaultUri::of_note(vault, &*path).to_string());
         Self {
             id: vault.map(|_| path.clone()).unwrap_or_default(),
-            title: shortened(&hit.title, TITLE_CHARACTERS),
-            snippet: hit.snippet.clone(),
+            title: shortened(&hit.note.title, TITLE_CHARACTERS),
+            snippet: hit.passage.text.clone(),
             url: url.unwrap_or_default(),
             path,
         }

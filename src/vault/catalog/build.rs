@@ -16,7 +16,7 @@ use crate::search::index::{PartitionId, Segment, Writer};
 use crate::vault::answers::SkipReason;
 use crate::vault::catalog::note::{Keys, Note, document};
 use crate::vault::catalog::{Known, Skipped, partition};
-use crate::vault::files::{NoBytes, Root};
+use crate::vault::files::Root;
 use crate::vault::fingerprint::{Identity, stamping_time};
 use crate::vault::markdown;
 use crate::vault::page::{Content, decode};
@@ -133,9 +133,7 @@ impl<'a> Desk<'a> {
                     Content::Binary => Some(SkipReason::NotText),
                 }
             }
-            // The next snapshot shows what is there now.
-            Err(NoBytes::Replaced) => None,
-            Err(reason) => Some(reason.into()),
+            Err(reason) => reason.skip_reason(),
         };
         let skipped = skipped.map(|reason| Skipped { class: class_to_know(path, page, &reason), reason });
         self.read.pages.push(ReadPage { path: path.clone(), known, skipped });

@@ -10,23 +10,28 @@ mod note;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use tokio::sync::broadcast;
 
-use crate::access::class::{ClassifiedPath, PageClass};
+use crate::access::class::PageClass;
 use crate::access::path::VaultPath;
 use crate::search::index::{Batch, Index, PartitionId, PartitionSet};
 use crate::vault::answers::{Change, SkipReason};
 use crate::vault::files::Root;
 use crate::vault::fingerprint::{Identity, Inode};
 use crate::vault::snapshot::{ServedPage, Snapshot};
+use crate::vault::survey::Stability;
 
 pub(super) use build::PageReader;
-pub(super) use note::{KeptLink, Note, fold_tag, with_parents};
+pub(super) use note::{KeptLink, Note, with_parents};
 
 /// So many batches of changes wait for a slow listener.
 const CHANGES_KEPT: usize = 64;
+
+/// A checkout that takes longer is shown as far as it has come.
+const LONGEST_MOTION: Duration = Duration::from_secs(10);
 
 /// The index of one snapshot.
 #[derive(Clone)]
@@ -120,6 +125,7 @@ pub(super) struct Catalog {
     /// Every page that was looked at. Held while a shelf is made, so that requests at
     /// the same time share one.
     known: Mutex<HashMap<VaultPath, Known>>,
+    in_motion_since: Mutex<Option<Instant>>,
     changes: broadcast::Sender<Arc<[Change]>>,
 }
 
@@ -140,6 +146,7 @@ impl Catalog {
             reader,
             current: Mutex::default(),
             known: Mutex::default(),
+            in_motion_since: Mutex::default(),
             changes: broadcast::channel(CHANGES_KEPT).0,
         }
     }
@@ -172,10 +179,30 @@ impl Catalog {
             Some(shelf) if is_late => Arc::clone(&shelf.of),
             _ => Arc::clone(snapshot),
         };
-        let work = self.compare(&known, &snapshot, suspects);
+        let mut work = self.compare(&known, &snapshot, suspects);
+        if current.is_some() && self.is_in_motion(&snapshot) {
+            // What is new waits until git is done, so that no half of a checkout is
+            // shown. What has gone, or is another class now, does not wait.
+            work.to_read.retain(|path| {
+                let before = known.get(path).map(|known| known.class);
+                before.is_some() && before != snapshot.page(path).map(|page| page.class)
+            });
+        }
         let next = Arc::new(self.make(&mut known, current.as_deref(), snapshot, work, progress));
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&next));
         next
+    }
+
+    /// Whether git is at work in the vault, and was not for too long: a lock that a
+    /// crash has left behind must not keep new notes out for ever.
+    fn is_in_motion(&self, snapshot: &Snapshot) -> bool {
+        let mut since = self.in_motion_since.lock().unwrap_or_else(PoisonError::into_inner);
+        if snapshot.stability == Stability::Settled {
+            *since = None;
+            return false;
+        }
+        let since = *since.get_or_insert(snapshot.begun);
+        snapshot.begun.duration_since(since) < LONGEST_MOTION
     }
 
     /// What has to be done to the index for a snapshot.
@@ -250,6 +277,18 @@ impl Catalog {
             let _ = self.changes.send(changes.into());
         }
         shelf
+    }
+
+    /// Makes the index smaller and faster without changing what it holds, off the path
+    /// of requests.
+    pub(super) fn compact(&self) {
+        loop {
+            let _known = self.known();
+            let Some(shelf) = self.current() else { return };
+            let Some(index) = shelf.index.compacted() else { return };
+            let next = Arc::new(Shelf { index, ..Shelf::clone(&shelf) });
+            *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(next);
+        }
     }
 
     /// A poisoned lock holds a whole value all the same: it is only ever replaced.

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use crate::access::path::VaultPath;
 use crate::search::index::{Document, Field, Namespace};
+use crate::search::query::tag_key;
 use crate::vault::fingerprint::Identity;
 use crate::vault::links::{link_keys, name_keys, path_key};
 use crate::vault::markdown::{Link, LinkKind, Parsed, SpanKind};
@@ -77,17 +78,12 @@ impl Note {
 pub(in crate::vault) fn distinct_tags(parsed: &Parsed) -> Vec<&str> {
     let mut seen: Vec<(String, &str)> = Vec::new();
     for used in &parsed.tags {
-        let folded = fold_tag(&used.tag);
+        let folded = tag_key(&used.tag);
         if seen.iter().all(|(known, _)| *known != folded) {
             seen.push((folded, &used.tag));
         }
     }
     seen.into_iter().map(|(_, tag)| tag).collect()
-}
-
-/// Tags are the same whatever their letter case.
-pub(in crate::vault) fn fold_tag(tag: &str) -> String {
-    tag.to_lowercase()
 }
 
 /// A tag and all that it lies below: `a/b/c`, `a/b`, `a`.
@@ -105,7 +101,7 @@ pub(super) struct Keys {
 
 impl Keys {
     pub(super) fn of(note: &Note) -> Self {
-        let tags = note.tags.iter().flat_map(|tag| with_parents(tag)).map(fold_tag);
+        let tags = note.tags.iter().flat_map(|tag| with_parents(tag)).map(tag_key);
         let links = note.links.iter().map(KeptLink::to_link);
         Self {
             tags: tags.collect(),

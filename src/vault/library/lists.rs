@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use crate::access::path::VaultPath;
 use crate::search::index::Namespace;
+use crate::search::query::tag_key;
 use crate::vault::answers::{ListOrder, ListPlace, ListRequest, NoteList};
-use crate::vault::catalog::{Note, fold_tag};
+use crate::vault::catalog::Note;
 use crate::vault::view::{Inbox, View};
 
 /// The notes of a folder.
@@ -24,7 +25,7 @@ pub(in crate::vault) fn with_tag(
     limit: usize,
     after: Option<&ListPlace>,
 ) -> NoteList {
-    let tag = fold_tag(tag.trim().trim_start_matches('#').trim_matches('/'));
+    let tag = tag_key(tag);
     let visible = view.visible(Inbox::LeftOut);
     let found = view.shelf.index().by_keyword(visible, Namespace::Tag, &tag);
     let notes = found.into_iter().map(|(_, note)| note).collect();

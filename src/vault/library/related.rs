@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::access::path::VaultPath;
 use crate::search::index::Namespace;
+use crate::search::query::tag_key;
 use crate::vault::answers::{RelatedNote, Relation};
-use crate::vault::catalog::{KeptLink, Note, fold_tag};
+use crate::vault::catalog::{KeptLink, Note};
 use crate::vault::library::links;
 use crate::vault::view::{Inbox, View};
 
@@ -116,7 +117,7 @@ fn by_tags(view: &View<'_>, note: &Note, found: &mut BTreeMap<VaultPath, Evidenc
     let visible = view.visible(Inbox::LeftOut);
     let mut shared: BTreeMap<VaultPath, Vec<(f32, &str)>> = BTreeMap::new();
     for tag in &note.tags {
-        let others = view.shelf.index().by_keyword(visible, Namespace::Tag, &fold_tag(tag));
+        let others = view.shelf.index().by_keyword(visible, Namespace::Tag, &tag_key(tag));
         if others.len() > COMMON {
             continue;
         }
@@ -136,6 +137,17 @@ fn by_tags(view: &View<'_>, note: &Note, found: &mut BTreeMap<VaultPath, Evidenc
             let reason = Relation::SharedTag(tag.to_owned());
             add(found, path.clone(), score / f32::from(number), reason);
         }
+    }
+}
+
+fn by_words(view: &View<'_>, note: &Note, found: &mut BTreeMap<VaultPath, Evidence>) {
+    let visible = view.visible(Inbox::LeftOut);
+    let key = note.path.as_str();
+    let nearest = view.shelf.index().related(visible, key, &|_, _| true, NEAREST);
+    let most = nearest.first().map_or(1.0, |first| first.score);
+    for near in nearest {
+        let score = SHARED_WORDS * near.score / most;
+        add(found, near.payload.path.clone(), score, Relation::SharedWords(near.shared));
     }
 }
 

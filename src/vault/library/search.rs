@@ -14,7 +14,7 @@ use crate::vault::answers::{
 use crate::vault::catalog::Note;
 use crate::vault::library::lists::is_in;
 use crate::vault::markdown::lines::Lines;
-use crate::vault::markdown::{self, Heading, Parsed};
+use crate::vault::markdown::{self, Heading};
 use crate::vault::view::{Stale, View};
 
 /// The longest passage, in characters.
@@ -41,28 +41,31 @@ pub(in crate::vault) fn search(
     let shown: HashSet<u64> = request.shown.iter().copied().collect();
     let mut fresh =
         ranked.hits.into_iter().filter(|hit| !shown.contains(&shown_mark(&hit.payload.path)));
-    let mut analyzer = Analyzer::new(view.language);
+    let mut analyzer = Analyzer::new(view.reader.languages.first());
+    let mut corrected = query.clone();
+    corrected.correct(&ranked.corrected);
     let page: Vec<Hit<Arc<Note>>> = fresh.by_ref().take(request.limit).collect();
     let has_more = fresh.next().is_some();
     let mut hits = Vec::with_capacity(page.len());
     for hit in page {
         let note = view.summary(&hit.payload);
-        let passage = passage(view, query, &mut analyzer, &hit.payload)?;
+        let passage = passage(view, &corrected, &mut analyzer, &hit.payload)?;
         hits.push(NoteHit { note, score: hit.score, passage });
     }
     let reading = QueryReading {
-        interpreted: query.interpreted(),
-        ignored: query.ignored().to_vec(),
+        interpreted: query.interpreted().to_owned(),
+        ignored: query.ignored.clone(),
         corrected: ranked.corrected,
     };
     Ok(SearchResults { hits, total: ranked.total, has_more, reading })
 }
 
 fn accepts(view: &View<'_>, query: &Query, folder: &str, note: &Arc<Note>) -> bool {
+    let has_dates = query.from().is_some() || query.until().is_some();
     is_in(folder, true, &note.path)
-        && (!query.has_dates() || query.accepts_time(view.modified(note).at))
+        && (!has_dates || query.covers(view.modified(note).at))
         // A conflict copy would stand beside its original with the same words (L54).
-        && (query.names_paths() || view.original(note).is_none())
+        && (!query.paths.is_empty() || view.original(note).is_none())
 }
 
 /// The passage of a note that answers best; its beginning if only other things do.
@@ -73,7 +76,7 @@ fn passage(
     note: &Note,
 ) -> Result<Passage, Stale> {
     let Some(text) = view.text(note)? else { return Ok(Passage::default()) };
-    let parsed = markdown::parse(&text, view.zone);
+    let parsed = markdown::parse(&text, &view.reader.zone);
     let spans: Vec<Range<usize>> = parsed.spans.iter().map(|span| span.bytes.clone()).collect();
     let window = best_passage(&text, &spans, query, analyzer, PASSAGE_CHARACTERS);
     Ok(window.map_or_else(Passage::default, |window| {

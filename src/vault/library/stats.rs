@@ -85,6 +85,6 @@ fn health(
         last_change: last.map(|change| change.at),
         lag_milliseconds: last.map(|change| change.lag_milliseconds),
         watching,
-        time_zone: view.zone.iana_name().unwrap_or("UTC").to_owned(),
+        time_zone: view.reader.zone.iana_name().unwrap_or("UTC").to_owned(),
     }
 }

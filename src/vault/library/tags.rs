@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
+use crate::search::query::tag_key;
 use crate::vault::answers::TagCount;
-use crate::vault::catalog::{fold_tag, with_parents};
+use crate::vault::catalog::with_parents;
 use crate::vault::view::{Inbox, View};
 
 /// How often a tag is used, and in which spellings.
@@ -17,12 +18,12 @@ struct Use<'a> {
 /// Every tag and every level above one, most frequent first. A note counts once for a
 /// tag, however many of the tags below it has.
 pub(in crate::vault) fn count(view: &View<'_>, prefix: &str) -> Vec<TagCount> {
-    let prefix = fold_tag(prefix.trim().trim_start_matches('#'));
+    let prefix = tag_key(prefix);
     let mut uses: HashMap<String, Use<'_>> = HashMap::new();
     for note in view.notes(Inbox::LeftOut) {
         let mut counted: Vec<String> = Vec::new();
         for spelling in note.tags.iter().flat_map(|tag| with_parents(tag)) {
-            let folded = fold_tag(spelling);
+            let folded = tag_key(spelling);
             if !folded.starts_with(&prefix) || counted.contains(&folded) {
                 continue;
             }

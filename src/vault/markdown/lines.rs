@@ -6,12 +6,12 @@ use memchr::memchr2_iter;
 /// feed, at a carriage return, or at both together. What ends the text ends its last
 /// line and begins no other.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(in crate::vault) struct Lines {
     starts: Vec<usize>,
 }
 
 impl Lines {
-    pub(super) fn of(text: &str) -> Self {
+    pub(in crate::vault) fn of(text: &str) -> Self {
         let bytes = text.as_bytes();
         let mut starts = Vec::with_capacity(bytes.len() / 32 + 1);
         starts.push(0);
@@ -28,7 +28,7 @@ impl Lines {
     }
 
     /// The line of a byte, counted from 1. What is behind the end is in the last one.
-    pub(super) fn line_of(&self, byte: usize) -> u32 {
+    pub(in crate::vault) fn line_of(&self, byte: usize) -> u32 {
         number(self.starts.partition_point(|start| *start <= byte)).max(1)
     }
 

@@ -3,7 +3,7 @@
 mod anchors;
 mod body;
 mod frontmatter;
-mod lines;
+pub(in crate::vault) mod lines;
 mod runs;
 mod spans;
 mod tags;
