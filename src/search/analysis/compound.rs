@@ -326,7 +326,9 @@ fn parts(word: &str) -> impl Iterator<Item = Range<usize>> {
         before = Some((at, letter));
     }
     starts[count] = word.len();
-    let is_long = move |part: &Range<usize>| word[part.clone()].chars().nth(1).is_some();
+    let is_long = move |part: &Range<usize>| {
+        word[part.clone()].chars().filter(|letter| is_letter_or_digit(*letter)).nth(1).is_some()
+    };
     (0..count).map(move |part| starts[part]..starts[part + 1]).filter(is_long)
 }
 

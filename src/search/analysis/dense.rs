@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::fold::push_lower;
 use super::scan::{Found, LONGEST_TERM, Role, Scan, cut};
-use super::script::{Class, Dense, class_of, is_jamo_tail};
+use super::script::{Class, Dense, class_of, is_jamo_tail, is_plain};
 
 /// How much is looked at of a letter with its marks.
 const LONGEST_LETTER: usize = 32;
@@ -64,13 +64,17 @@ impl Scan<'_> {
     }
 
     fn emit_letters(&mut self, bytes: Range<usize>, role: Role) {
+        let text = self.text;
+        let source = cut(&text[bytes.clone()], 4 * LONGEST_LETTER);
+        let position = self.position;
+        if source.chars().all(is_plain) {
+            self.emit(Found { text: source, has_stem: false, role, position, bytes });
+            return;
+        }
         let mut lower = std::mem::take(&mut self.buffers.joined);
         lower.clear();
-        push_lower(cut(&self.text[bytes.clone()], 4 * LONGEST_LETTER), &mut lower);
-        let position = self.position;
-        if !lower.is_empty() {
-            self.emit(Found { text: &lower, has_stem: false, role, position, bytes });
-        }
+        push_lower(source, &mut lower);
+        self.emit(Found { text: &lower, has_stem: false, role, position, bytes });
         self.buffers.joined = lower;
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::compound::{Piece, is_camel_case};
 use super::fold::{push_folded, push_lower};
-use super::script::{Class, class_of};
+use super::script::{Class, class_of, is_plain};
 
 /// The longest term in bytes, before it is reduced to its stem. What is longer is cut:
 /// nobody types it, and keys and hashes would fill the index.
@@ -172,7 +172,8 @@ impl Scan<'_> {
     /// Hands a word over that is part of a text in lower case, and folds it if it is
     /// not going to be reduced to a stem.
     pub(super) fn emit(&mut self, found: Found<'_>) {
-        if found.has_stem || found.text.is_ascii() {
+        let is_folded = || found.text.is_ascii() || found.text.chars().all(is_plain);
+        if found.has_stem || is_folded() {
             (self.sink)(found);
             return;
         }

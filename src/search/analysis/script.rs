@@ -73,8 +73,14 @@ pub(super) fn class_of(character: char) -> Class {
             _ => Class::Break,
         };
     }
-    if is_apostrophe(character) {
-        return Class::Break;
+    // What texts mostly consist of needs no look into tables.
+    match character {
+        '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{400}'..='\u{481}' => return Class::Letter,
+        _ if is_plain(character) => {
+            return dense_of(character).map_or(Class::Break, Class::Dense);
+        }
+        _ if is_apostrophe(character) => return Class::Break,
+        _ => {}
     }
     if is_ignored(character) {
         return Class::Ignored;
@@ -94,6 +100,17 @@ pub(super) fn class_of(character: char) -> Class {
     } else {
         Class::Break
     }
+}
+
+/// Whether a character is a letter of Chinese, Japanese or Korean that has one form only.
+pub(super) fn is_plain(character: char) -> bool {
+    matches!(
+        character,
+        '\u{4e00}'..='\u{9fff}'
+            | '\u{ac00}'..='\u{d7a3}'
+            | '\u{3041}'..='\u{3096}'
+            | '\u{30a1}'..='\u{30fa}'
+    )
 }
 
 /// Whether a character stands for an apostrophe: people and editors write many.

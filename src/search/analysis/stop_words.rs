@@ -153,7 +153,7 @@ const POLISH: &str = "\
 
 const RUSSIAN: &str = "\
     а без более бы был была были было быть в вам вас весь во вот все всего всех вы где \
-    да даже для до его ее если есть еще же за здесь и из или им их к как какая какои \
+    да даже для до его ее если есть еще же за здесь и из или им их к как какая \
     какой когда которая которые который кто ли либо мне может мы на над надо наш не него \
     нее нет ни них но ну о об он она они оно от очень по под после при про с со так \
     также такой там те тем то того тоже той только том тут ты у уже хотя чего чей чем \
@@ -178,7 +178,7 @@ const INDONESIAN: &str = "\
 const HUNGARIAN: &str = "\
     a az azok azt be bele ben benne csak de e egy egyik el es ez ezek ezt fel ha hanem \
     hogy hol igen is itt kell ki le lehet lesz maga mar meg mely mert mi miert mint mit \
-    most nagy nagyon ne nekem nem nincs o ok olyan ott pedig s sem sok szamara szerint \
+    most nagyon ne nekem nem nincs o ok olyan ott pedig s sem sok szamara szerint \
     tehat ugy utan vagy valaki van vannak vele volt voltak";
 
 const ROMANIAN: &str = "\

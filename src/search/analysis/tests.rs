@@ -1,3 +1,6 @@
+use proptest::prelude::*;
+use unicode_normalization::UnicodeNormalization as _;
+
 use super::{Analyzer, Language, Languages, Token, is_stop_word};
 
 /// The terms of a text, a position each: the extras behind the term that counts,
@@ -251,4 +254,132 @@ fn overlong_words_are_cut() {
     check(&"é".repeat(1000), &[&"e".repeat(32)]);
     let chain = terms_in(Language::English, &"ab-".repeat(1000));
     assert_eq!(chain.len(), 1000);
+}
+
+/// Every byte is looked at a bounded number of times: runs of whatever repeats take no
+/// longer than any other text.
+#[test]
+fn a_megabyte_of_anything_takes_no_time() {
+    for unit in ["\"", "-", "a", "\u{301}", "猫"] {
+        check_run(unit, 1_000_000);
+    }
+    let others = [
+        "'",
+        "a-",
+        "a.",
+        "a'",
+        "aB",
+        "A",
+        "_",
+        "1,",
+        "1",
+        "a\u{301}",
+        "\u{ad}",
+        "é",
+        "ß",
+        "한",
+        "กำ",
+        "\u{1112}\u{1161}",
+        "ｶﾞ",
+        "🐘",
+        "::",
+        "a::",
+        "data:",
+        "data:a/",
+        "C++",
+        "https://a/",
+        "\u{200d}",
+        "д",
+        "ＡＢ",
+        "ﷺ",
+        "½",
+    ];
+    for unit in others {
+        check_run(unit, 100_000);
+    }
+}
+
+#[track_caller]
+fn check_run(unit: &str, bytes: usize) {
+    let text = unit.repeat(bytes / unit.len());
+    let start = std::time::Instant::now();
+    let mut length = 0;
+    Analyzer::new(Language::English)
+        .analyze(&text, &mut |token: Token<'_>| length += token.term.len());
+    // Two seconds without optimization on a slow machine; quadratic work takes minutes.
+    assert!(start.elapsed().as_secs() < 30, "{unit:?} takes {:?}", start.elapsed());
+    assert!(length <= 40 * bytes, "{unit:?} makes {length} bytes of terms");
+}
+
+/// L58: the index of a note does not grow for ever.
+#[test]
+fn the_words_of_a_text_are_capped() {
+    let mut last = 0;
+    let text = "a ".repeat(1_500_000);
+    Analyzer::new(Language::English).analyze(&text, &mut |token| last = token.position);
+    assert_eq!(last, 999_999);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_has_terms_in_order(text in "(?s).{0,200}", language in 0..Language::ALL.len()) {
+        check_any(Language::ALL[language], &text)?;
+    }
+
+    #[test]
+    fn any_text_of_awkward_pieces_has_terms_in_order(
+        text in r"([a-z]{1,4}|[A-Z]{1,3}|\d{1,4}|[-_.:/\\@#+&,'’ ]|é|e\u{301}|\u{301}|\u{ad}|猫花|カ\u{3099}|ﾊﾟ|한글|\u{1112}\u{1161}|กำ|🐘|ß|Ж|ς|don't|C\+\+|data:a/b,){0,40}",
+        language in 0..Language::ALL.len(),
+    ) {
+        check_any(Language::ALL[language], &text)?;
+    }
+
+    /// A word has the same terms whether they are remembered or made anew.
+    #[test]
+    fn the_cache_changes_no_term(words in proptest::collection::vec(r"[a-zäöüéèçñßжйё]{1,30}", 1..30)) {
+        for language in [Language::English, Language::French, Language::German, Language::Russian] {
+            let mut stems = super::Stems::new(language);
+            for word in words.iter().chain(&words) {
+                let anew = pair(&super::Stems::new(language).terms_once(word));
+                prop_assert_eq!(pair(&stems.terms(word)), anew);
+            }
+        }
+    }
+
+    /// However a text is composed, it has the same terms.
+    #[test]
+    fn composed_and_decomposed_texts_have_the_same_terms(
+        text in r"([a-z]{1,3}|[éüñçåøßǿạ]|[άΰῳ]|[йёї]|[がパヴ]|[각한글]|猫|[-_ .']){0,20}",
+        language in 0..Language::ALL.len(),
+    ) {
+        let language = Language::ALL[language];
+        let decomposed: String = text.nfd().collect();
+        prop_assert_eq!(terms_in(language, &decomposed), terms_in(language, &text));
+    }
+}
+
+fn pair(terms: &super::stems::Terms<'_>) -> (String, Option<String>) {
+    (terms.first.to_owned(), terms.second.map(str::to_owned))
+}
+
+fn check_any(language: Language, text: &str) -> Result<(), TestCaseError> {
+    let (mut next_position, mut last_start) = (0, 0);
+    let mut failure = None;
+    Analyzer::new(language).analyze(text, &mut |token: Token<'_>| {
+        let is_in_order = if token.is_extra {
+            token.position + 1 == next_position
+        } else {
+            next_position += 1;
+            token.position + 1 == next_position
+        };
+        let is_in_text = text.get(token.bytes.clone()).is_some_and(|text| !text.is_empty());
+        if !is_in_order || !is_in_text || token.term.is_empty() || token.bytes.start < last_start {
+            failure = Some(format!("{token:?}"));
+        }
+        last_start = token.bytes.start;
+    });
+    prop_assert_eq!(failure, None);
+    Ok(())
 }
