@@ -9,8 +9,10 @@ use std::cmp::Reverse;
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
 pub mod analysis;
+pub mod index;
 pub mod passage;
 pub mod query;
+pub mod ranking;
 #[cfg(test)]
 mod tests;
 
