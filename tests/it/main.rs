@@ -31,6 +31,8 @@ mod git_crypt;
 mod next_request;
 /// Answers over a vault equal answers over the same vault without its hidden pages.
 mod non_interference;
+/// Other people's notes, where they are at hand.
+mod real_markdown;
 /// Other people's vaults, where they are at hand.
 mod real_vaults;
 /// Bearer tokens and the guard, against embedded and foreign issuers.

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use pulldown_cmark::{CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{
+    CodeBlockKind, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd,
+};
 
 use crate::vault::markdown::anchors::Anchors;
 use crate::vault::markdown::lines::Lines;
@@ -168,9 +170,13 @@ impl<'a> Reader<'a> {
                     shown_from: self.shown.len(),
                 });
             }
-            Tag::CodeBlock(_) => {
+            Tag::CodeBlock(kind) => {
                 self.end_block();
                 self.is_in_code = true;
+                if matches!(kind, CodeBlockKind::Fenced(_)) {
+                    let language = language(self.source, bytes);
+                    self.found.spans.add(self.source, language, SpanKind::Aside);
+                }
             }
             _ => self.end_block(),
         }
@@ -342,6 +348,15 @@ fn outer(source: &str, bytes: Range<usize>) -> Range<usize> {
     let start =
         bytes.start + (text.len() - text.trim_start_matches(['*', '_', '~', ']', '(', '<']).len());
     start..(bytes.start + text.trim_end_matches([')', '>']).len()).max(start)
+}
+
+/// What is written behind the fence of a code block.
+fn language(source: &str, bytes: Range<usize>) -> Range<usize> {
+    let text = &source[bytes.clone()];
+    let text = &text[..text.find(['\n', '\r']).unwrap_or(text.len())];
+    let language = text.trim_start_matches(['`', '~']).trim();
+    let start = bytes.start + text.rfind(language).unwrap_or(text.len());
+    start..start + language.len()
 }
 
 fn level_number(level: HeadingLevel) -> u8 {

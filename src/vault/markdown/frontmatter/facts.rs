@@ -78,14 +78,14 @@ pub(super) fn tags(values: &Map<String, Value>, place: &Place<'_>) -> Vec<TagUse
 }
 
 impl Place<'_> {
-    /// The line that begins with a key; the first of the block if there is none.
+    /// Behind a key at the start of a line; the block's start if it is not there.
     fn start_of(&self, key: &str) -> usize {
         let mut start = self.block.start;
         for end in ends_of_lines(&self.source[..self.block.end], self.block.start) {
             let line = self.source[start..end].trim_start_matches(['"', '\'']);
             let behind = line.get(..key.len()).filter(|name| name.eq_ignore_ascii_case(key));
             if behind.is_some() && !line[key.len()..].starts_with(char::is_alphanumeric) {
-                return start;
+                return start + key.len();
             }
             start = end;
         }

@@ -73,7 +73,7 @@ impl Reader {
 
     fn finish(mut self) -> Option<Map<String, Value>> {
         self.close();
-        let is_data = self.has_known_key || self.data > self.text;
+        let is_data = self.text == 0 || (self.has_known_key && self.data >= self.text);
         (is_data && self.data > 0).then_some(self.values)
     }
 }

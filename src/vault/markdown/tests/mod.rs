@@ -1,5 +1,9 @@
 //! Tests of what is read from a note.
 
+mod body;
+mod frontmatter;
+mod properties;
+
 use jiff::tz::TimeZone;
 
 use crate::vault::markdown::{LinkKind, Parsed, SpanKind, parse};
