@@ -89,7 +89,7 @@ pub(super) fn conflict_of(path: &VaultPath) -> Option<String> {
 
 impl Mark {
     /// What is before the mark, if that is something.
-    fn strip<'a>(self, stem: &'a str) -> Option<&'a str> {
+    fn strip(self, stem: &str) -> Option<&str> {
         let before = match self {
             Self::Parenthesis(words) => {
                 let (before, inside) = stem.strip_suffix(')')?.rsplit_once(" (")?;

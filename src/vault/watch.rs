@@ -33,10 +33,10 @@ use crate::vault::watch::events::Events;
 /// A batch is handed on when nothing has happened for so long.
 const QUIET: Duration = Duration::from_millis(50);
 
-/// The same once so many paths have changed that it is a checkout or a sync tool, which
-/// pause now and then.
+/// The same once more paths have changed than by saving a note: a checkout or a sync tool,
+/// which pause now and then.
 const QUIET_IN_BURST: Duration = Duration::from_millis(250);
-const BURST: usize = 20;
+const BURST: usize = 3;
 
 /// A batch is handed on after so long, whatever happens.
 const LONGEST_BATCH: Duration = Duration::from_secs(5);

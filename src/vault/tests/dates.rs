@@ -4,13 +4,15 @@ use std::fs;
 use std::thread;
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use super::Folder;
 use crate::vault::dates::CommitDates;
 use crate::vault::fingerprint::Identity;
 
 fn date(folder: &Folder, dates: &CommitDates, path: &str) -> Option<i64> {
     let metadata = fs::symlink_metadata(folder.at(path)).expect("a file");
-    dates.of(path, &Identity::of(&metadata)).map(|time| time.as_second())
+    dates.of(path, &Identity::of(&metadata)).map(Timestamp::as_second)
 }
 
 /// Commits everything at a time of our choice. The files are older than the index.
@@ -95,7 +97,7 @@ fn a_vault_inside_a_repository_is_dated() {
     commit_at(&folder, 1_000_000_000);
     let dates = CommitDates::read(&folder.at("notes")).expect("dates").expect("a commit");
     let identity = Identity::of(&fs::metadata(folder.at("notes/a.md")).expect("a file"));
-    assert_eq!(dates.of("a.md", &identity).map(|it| it.as_second()), Some(1_000_000_000));
+    assert_eq!(dates.of("a.md", &identity).map(Timestamp::as_second), Some(1_000_000_000));
 }
 
 /// A branch without a commit has no dates.

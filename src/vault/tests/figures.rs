@@ -51,8 +51,12 @@ fn surveys_and_requests() {
         fs::write(root.join("measured/temporary"), "# Saved\n").expect("a file");
         fs::rename(root.join("measured/temporary"), root.join(name)).expect("a name");
     };
-    time("a new folder", &|root| fs::create_dir(root.join("measured")).expect("a folder"));
-    time("a new page", &|root| fs::write(root.join("measured/new.md"), "# New\n").expect("a file"));
+    time("a new folder", &|root| {
+        fs::create_dir(root.join("measured")).expect("a folder");
+    });
+    time("a new page", &|root| {
+        fs::write(root.join("measured/new.md"), "# New\n").expect("a file");
+    });
     time("a save by rename", &|root| save(root, "measured/new.md"));
     time("a new page in a large folder", &|root| {
         fs::write(root.join("wiki/measured.md"), "# New\n").expect("a file");

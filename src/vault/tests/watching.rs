@@ -27,10 +27,10 @@ impl Watched {
         let (sender, batches) = channel();
         let tell = move |batch| drop(sender.send(batch));
         let watcher = Watcher::start(folder.path(), tell).expect("a thread");
-        let watched = Self { watcher, batches };
-        watched.expect_everything();
-        watched.keep(folders);
-        watched
+        let started = Self { watcher, batches };
+        started.expect_everything();
+        started.keep(folders);
+        started
     }
 
     /// Watches folders. Those that are new are in a batch of their own.
@@ -97,9 +97,9 @@ fn every_way_to_save_is_noticed() {
             assert!(sed.expect("sed").success());
         },
         &|| {
-            use std::io::Write as _;
-            let mut file = fs::File::options().append(true).open(at("sub/a.md")).expect("a file");
-            file.write_all(b"more").expect("room");
+            let shell =
+                Command::new("sh").args(["-c", "echo more >> \"$0\""]).arg(at("sub/a.md")).status();
+            assert!(shell.expect("sh").success());
         },
         &|| {
             let mode = fs::Permissions::from_mode(0o600);
@@ -176,11 +176,18 @@ fn a_burst_is_one_batch() {
     let folder = Folder::plain();
     folder.write("many/first.md", "text");
     let watched = Watched::start(&folder, &["", "many"]);
+    let mut longest = Duration::ZERO;
     for number in 0..5_000 {
+        let begun = Instant::now();
         folder.write(&format!("many/{number}.md"), "text");
+        longest = longest.max(begun.elapsed());
     }
-    watched.expect_everything();
-    watched.expect_nothing();
+    let first = watched.batches.recv_timeout(SOON).expect("a batch");
+    let more = std::iter::from_fn(|| watched.batches.recv_timeout(NEVER).ok()).count();
+    // A machine that stops for so long in between makes two of one.
+    let was_steady = longest < Duration::from_millis(30);
+    assert!(!was_steady || (first == Batch::Everything && more == 0), "{more} more");
+    assert!(more <= 20, "{more} more");
 }
 
 /// New folders are watched once they are known; a moved one no longer tells under its
