@@ -144,7 +144,7 @@ fn headings_named<'a>(headings: &'a [Heading], name: &str) -> Vec<&'a Heading> {
     found
 }
 
-fn by_text<'a>(headings: &'a [Heading], is_meant: impl Fn(&Heading) -> bool) -> Vec<&'a Heading> {
+fn by_text(headings: &[Heading], is_meant: impl Fn(&Heading) -> bool) -> Vec<&Heading> {
     headings.iter().filter(|heading| is_meant(heading)).collect()
 }
 

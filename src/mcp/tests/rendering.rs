@@ -1,3 +1,5 @@
+use std::iter;
+
 use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
 
@@ -138,7 +140,8 @@ fn how_a_query_was_read_is_told_but_not_at_any_length() {
 fn matches_stay_where_they_are_when_a_passage_is_cut() {
     let text = format!("{}härte🍅 {}", "vor ".repeat(60), "nach ".repeat(60));
     let start = 240;
-    let passage = Passage { text, matches: vec![start..start + 6], ..Passage::default() };
+    let passage =
+        Passage { text, matches: iter::once(start..start + 6).collect(), ..Passage::default() };
     for most in [6, 10, 40, 200, 480, 600] {
         let (cut, matches) = cut(&passage, most);
         let characters: Vec<char> = cut.chars().collect();
@@ -147,7 +150,7 @@ fn matches_stay_where_they_are_when_a_passage_is_cut() {
         let word: String = characters[found.clone()].iter().collect();
         assert_eq!(word, "härte🍅", "{most}: {cut}");
     }
-    let (text, matches) = super::super::render::hits::cut(&Passage::default(), 10);
+    let (text, matches) = cut(&Passage::default(), 10);
     assert!(text.is_empty() && matches.is_empty());
 }
 
