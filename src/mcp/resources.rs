@@ -194,7 +194,7 @@ fn json(content: &impl Serialize, uri: &str) -> ResourceContents {
     ResourceContents::text(text, uri).with_mime_type(JSON)
 }
 
-pub(super) fn no_such_resource() -> ErrorData {
+fn no_such_resource() -> ErrorData {
     ErrorData::resource_not_found(NO_SUCH_RESOURCE, None)
 }
 

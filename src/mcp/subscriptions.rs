@@ -13,7 +13,6 @@ use rmcp::{ErrorData, RoleServer};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tokio::task::JoinSet;
 
-use super::resources::no_such_resource;
 use super::uri::{Target, VaultUri};
 use super::vaults::Vaults;
 use crate::access::path::VaultPath;
@@ -24,20 +23,23 @@ use crate::vault::answers::Change;
 /// So many resources can one session or stream subscribe to.
 pub(super) const MOST: usize = 200;
 
+/// No address of ours is longer: the longest path, every byte encoded.
+const LONGEST: usize = 16 * 1024;
+
 /// What somebody wants to hear of: addresses as the client spells them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wanted(BTreeMap<String, Subject>);
 
 /// What a subscription is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Subject {
-    vault: String,
-    /// None for what changes with every note.
-    note: Option<NotePath>,
+enum Subject {
+    /// Something that no vault has, and of which there is never any news.
+    Nothing,
+    /// One page of a vault.
+    Page { vault: String, path: VaultPath },
+    /// What changes with every page of a vault.
+    Overview { vault: String },
 }
-
-/// A path that pages can have, or one that none ever will.
-type NotePath = Option<VaultPath>;
 
 /// What to tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,17 +65,20 @@ impl Wanted {
     /// The resources of a filter that was accepted.
     pub(super) fn of(accepted: &SubscriptionFilter) -> Self {
         let uris = accepted.resource_subscriptions.iter().flatten();
-        Self(uris.filter_map(|uri| Some((uri.clone(), subject(uri)?))).collect())
+        Self(uris.map(|uri| (uri.clone(), Subject::of(uri))).collect())
     }
 
-    /// Adds a resource, whether it exists or not.
+    /// Adds a resource, whether it exists or not: all that is missing, hidden or no
+    /// address of ours is one, and nothing is ever told of it.
     pub(super) fn add(&mut self, uri: &str) -> Result<(), ErrorData> {
-        let subject = subject(uri).ok_or_else(no_such_resource)?;
+        if uri.len() > LONGEST {
+            return Err(ErrorData::invalid_params("The address is too long.", None));
+        }
         if self.0.len() >= MOST && !self.0.contains_key(uri) {
             let reason = "There are too many subscriptions; end some of them first.";
             return Err(ErrorData::invalid_params(reason, None));
         }
-        self.0.insert(uri.to_owned(), subject);
+        self.0.insert(uri.to_owned(), Subject::of(uri));
         Ok(())
     }
 
@@ -86,21 +91,17 @@ impl Wanted {
     pub(super) fn notice(&self, vault: &str, changes: &[Change], viewer: &Viewer) -> Notice {
         let sees = |class: Option<_>| class.is_some_and(|class| viewer.may_see(class));
         let mut notice = Notice::default();
-        let mut seen = Vec::new();
+        let mut paths = Vec::new();
         for change in changes {
             let (before, after) = (sees(change.before), sees(change.after));
             if before || after {
-                seen.push(&change.path);
+                paths.push(&change.path);
                 // The list is that of the default vault.
                 notice.list_changed |= before != after && vault.is_empty();
             }
         }
-        if !seen.is_empty() {
-            let is_meant = |note: &Option<NotePath>| match note {
-                None => true,
-                Some(path) => path.as_ref().is_some_and(|path| seen.contains(&path)),
-            };
-            notice.updated = self.uris(vault, |subject| is_meant(&subject.note));
+        if !paths.is_empty() {
+            notice.updated = self.uris(vault, |path| paths.contains(&path));
         }
         notice
     }
@@ -110,19 +111,28 @@ impl Wanted {
         Notice { list_changed: vault.is_empty(), updated: self.uris(vault, |_| true) }
     }
 
-    fn uris(&self, vault: &str, is_meant: impl Fn(&Subject) -> bool) -> Vec<String> {
-        let meant = self.0.iter().filter(|(_, one)| one.vault == vault && is_meant(one));
-        meant.map(|(uri, _)| uri.clone()).collect()
+    /// The overviews of a vault and those of its pages that are meant.
+    fn uris(&self, vault: &str, is_meant: impl Fn(&VaultPath) -> bool) -> Vec<String> {
+        let concerns = |subject: &Subject| match subject {
+            Subject::Nothing => false,
+            Subject::Overview { vault: other } => other == vault,
+            Subject::Page { vault: other, path } => other == vault && is_meant(path),
+        };
+        let found = self.0.iter().filter(|(_, subject)| concerns(subject));
+        found.map(|(uri, _)| uri.clone()).collect()
     }
 }
 
-fn subject(uri: &str) -> Option<Subject> {
-    let VaultUri { vault, target } = VaultUri::parse(uri)?;
-    let note = match target {
-        Target::Note(path) => Some(path.parse().ok()),
-        Target::Tags | Target::Recent => None,
-    };
-    Some(Subject { vault, note })
+impl Subject {
+    fn of(uri: &str) -> Self {
+        match VaultUri::parse(uri) {
+            Some(VaultUri { vault, target: Target::Note(path) }) => {
+                path.parse().map_or(Self::Nothing, |path| Self::Page { vault, path })
+            }
+            Some(VaultUri { vault, .. }) => Self::Overview { vault },
+            None => Self::Nothing,
+        }
+    }
 }
 
 /// Where notices go. None of them waits for an answer.

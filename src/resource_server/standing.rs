@@ -39,7 +39,7 @@ impl Standing {
     /// Waits until the session is used with a newer token than this handle has seen.
     pub async fn renewed(&mut self) {
         if self.latest.changed().await.is_err() {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 

@@ -218,13 +218,13 @@ impl McpServer {
         let title = shortened(&note.summary.title, TITLE_CHARACTERS);
         let path = shortened(note.summary.path.as_str(), TOPIC_CHARACTERS);
         let task = texts::find_connections(&title, &path, tools);
-        let lines = vec![
+        let data = vec![
             backlinks::LinksAnswer::of(&links).as_text(),
             find_related_notes::as_text(&related),
         ];
         let mut notes = vec![&note.summary];
         notes.extend(related.iter().map(|related| &related.note));
-        Ok(Filled::of(&task, lines, &notes))
+        Ok(Filled::of(&task, data, &notes))
     }
 
     async fn notes_about(&self, viewer: &Viewer, topic: &str) -> Result<Vec<NoteHit>, Refusal> {

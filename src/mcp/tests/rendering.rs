@@ -1,3 +1,5 @@
+use std::iter;
+
 use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
 
@@ -9,8 +11,8 @@ use crate::mcp::tools::find_related_notes;
 use crate::mcp::tools::note_metadata::MetadataAnswer;
 use crate::mcp::tools::vault_stats;
 use crate::vault::answers::{
-    ForwardLink, IndexHealth, NoteHit, NoteLinks, Passage, RelatedNote, Relation, SkipReason,
-    TagCount, VaultStats, Watching,
+    Backlink, ForwardLink, IndexHealth, NoteHit, NoteLinks, Passage, RelatedNote, Relation,
+    SkipReason, TagCount, VaultStats, Watching,
 };
 use crate::vault::markdown::LinkKind;
 
@@ -138,7 +140,8 @@ fn how_a_query_was_read_is_told_but_not_at_any_length() {
 fn matches_stay_where_they_are_when_a_passage_is_cut() {
     let text = format!("{}härte🍅 {}", "vor ".repeat(60), "nach ".repeat(60));
     let start = 240;
-    let passage = Passage { text, matches: vec![start..start + 6], ..Passage::default() };
+    let passage =
+        Passage { text, matches: iter::once(start..start + 6).collect(), ..Passage::default() };
     for most in [6, 10, 40, 200, 480, 600] {
         let (cut, matches) = cut(&passage, most);
         let characters: Vec<char> = cut.chars().collect();
@@ -147,7 +150,7 @@ fn matches_stay_where_they_are_when_a_passage_is_cut() {
         let word: String = characters[found.clone()].iter().collect();
         assert_eq!(word, "härte🍅", "{most}: {cut}");
     }
-    let (text, matches) = super::super::render::hits::cut(&Passage::default(), 10);
+    let (text, matches) = cut(&Passage::default(), 10);
     assert!(text.is_empty() && matches.is_empty());
 }
 
@@ -195,6 +198,22 @@ fn links_are_told_with_their_lines() {
         - line 3: Nowhere#h";
     assert_eq!(answer.as_text(), expected);
     assert!(serde_json::to_value(&answer).unwrap()["links"][1]["note"].is_null());
+}
+
+/// L61: a hub with a thousand links to it is no larger answer than others.
+#[test]
+fn links_of_a_hub_are_cut() {
+    let back = |number: u32| Backlink {
+        path: format!("notes/of/some/folder/note-{number}.md").parse().unwrap(),
+        title: "A note with a link".to_owned(),
+        line: number,
+        context: "words around [[Hub]] ".repeat(10),
+    };
+    let links = NoteLinks { forward: Vec::new(), back: (0..1_000).map(back).collect() };
+    let answer = LinksAnswer::of(&links);
+    let bytes = serde_json::to_string(&answer).unwrap().len() + answer.as_text().len();
+    assert!(bytes < 24_000, "{bytes}");
+    assert!(answer.as_text().starts_with("1000 links to it, the first "));
 }
 
 #[test]

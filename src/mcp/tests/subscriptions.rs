@@ -80,19 +80,29 @@ fn another_vault_is_another_vault() {
     assert_eq!(wanted.notice("", &batch, &reader), notice(true, &[PLAIN]));
 }
 
-/// Whether a page exists is not told by subscribing to it; only what is no address at
-/// all is refused.
+/// Whether a page exists is not told by subscribing to it: what can never be one is
+/// accepted as well, and never heard of.
 #[test]
 fn subscribing_tells_nothing() {
     let mut wanted = Wanted::default();
-    for uri in [PLAIN, PEOPLE, "vault://notes/..", "vault://notes/x.private.md", "vault://recent"] {
+    for uri in [
+        PLAIN,
+        PEOPLE,
+        "vault://notes/..",
+        "vault://notes/x.private.md",
+        "vault://recent",
+        "file:///x",
+    ] {
         assert!(wanted.add(uri).is_ok(), "{uri}");
     }
-    assert!(wanted.add("https://example.org/").is_err());
+    assert!(wanted.add(&"x".repeat(100_000)).is_err());
     wanted.remove(PLAIN);
     let batch = [change("a.md", None, Some(PageClass::Ordinary))];
     let reader = Viewer::of(&token(&[Scope::Read]));
     assert_eq!(wanted.notice("", &batch, &reader), notice(true, &["vault://recent"]));
+    let everything = notice(true, &[PEOPLE, "vault://notes/x.private.md", "vault://recent"]);
+    assert_eq!(wanted.everything("").updated.len(), 3);
+    assert!(everything.updated.iter().all(|uri| wanted.everything("").updated.contains(uri)));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Answers of the vault, made by hand.
 
+use std::iter;
+
 use jiff::Timestamp;
 
 use crate::access::class::PageClass;
@@ -24,7 +26,7 @@ pub(super) fn hit(note: NoteSummary, text: &str) -> NoteHit {
     let start = text.chars().position(|character| character == 'm').unwrap_or(0);
     let passage = Passage {
         text: text.to_owned(),
-        matches: vec![start..start + 1],
+        matches: iter::once(start..start + 1).collect(),
         lines: Some(12..=14),
         headings: vec!["House".to_owned(), "Heating".to_owned(), "Offers".to_owned()],
         anchor: Some("offers".to_owned()),

@@ -1,5 +1,7 @@
 //! The tool `list_tags`.
 
+use std::fmt::Write as _;
+
 use rmcp::handler::server::common::schema_for_output;
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::CallToolResult;
@@ -88,7 +90,7 @@ pub(in crate::mcp) fn fitting(tags: &[TagCount]) -> Vec<TagEntry> {
 fn as_text(tags: &[TagEntry], total: usize) -> String {
     let mut text = count(total, "tag", "tags");
     if total > tags.len() {
-        text.push_str(&format!(", the first {}; give a prefix to see others", tags.len()));
+        let _ = write!(text, ", the first {}; give a prefix to see others", tags.len());
     }
     let words: Vec<String> =
         tags.iter().map(|tag| format!("#{} {}", single_line(&tag.tag), tag.notes)).collect();

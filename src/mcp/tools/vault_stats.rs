@@ -16,6 +16,7 @@ use crate::mcp::lenient::text;
 use crate::mcp::render::hits::SEMANTIC;
 use crate::mcp::render::{count, hashed, moment, shortened, single_line};
 use crate::mcp::service::McpServer;
+use crate::vault::Vault;
 use crate::vault::answers::{IndexHealth, VaultStats, Watching};
 
 /// So many of each list in one answer.
@@ -120,7 +121,7 @@ impl McpServer {
         viewer: Viewer,
         Parameters(StatsArguments { vault }): Parameters<StatsArguments>,
     ) -> Result<CallToolResult, Refusal> {
-        let stats = self.ask(&viewer, &vault, |vault, viewer| vault.stats(viewer)).await??;
+        let stats = self.ask(&viewer, &vault, Vault::stats).await??;
         let structure = StatsAnswer::of(&stats);
         let text = as_text(&stats);
         Ok(answer(&structure, text))

@@ -241,19 +241,27 @@ async fn catalogues_answer_properly() {
     assert_eq!(stateless.ask("prompts/list", json!({})).await["cacheScope"], "private");
 }
 
-/// A session subscribes to what it likes; only what is no address at all is refused.
+/// A session subscribes to what it likes, and learns nothing by that: missing, hidden
+/// and foreign are accepted alike.
 #[tokio::test]
 async fn sessions_subscribe_and_streams_listen() {
     let server = Server::embedded();
     let router = serve(&server);
     let (legacy, _) = Client::open(&router, owner_token(), "2025-11-25").await;
-    for uri in ["vault://notes/heat-pump.md", "vault://notes/missing.md", "vault://tags"] {
+    for uri in [
+        "vault://notes/heat-pump.md",
+        "vault://notes/salary.private.md",
+        "vault://notes/missing.md",
+        "vault://tags",
+        "file:///etc/passwd",
+    ] {
         for method in ["resources/subscribe", "resources/unsubscribe"] {
             assert_eq!(legacy.ask(method, json!({ "uri": uri })).await, json!({}), "{uri}");
         }
     }
-    let foreign = legacy.ask("resources/subscribe", json!({ "uri": "file:///etc/passwd" })).await;
-    assert_eq!(foreign["code"], -32002, "{foreign}");
+    for params in [json!({}), json!({ "uri": 7 }), json!({ "uri": "x".repeat(100_000) })] {
+        assert_eq!(legacy.ask("resources/subscribe", params).await["code"], -32602);
+    }
     // Without something to read there is nothing to hear of.
     let token = Key::es256().token(&claims_with(json!({ "scope": "wiki:write" })));
     let (writer, _) = Client::open(&router, token, "2025-11-25").await;
@@ -499,6 +507,17 @@ async fn unreadable_parameters_are_told_from_unknown_methods() {
     }
     let read = legacy.ask("resources/read", json!({ "uri": 7 })).await;
     assert_eq!(read["code"], -32602);
+    // Each way to subscribe is a method of its own revisions only.
+    for method in ["resources/subscribe", "resources/unsubscribe"] {
+        assert_eq!(legacy.ask(method, json!({})).await["code"], -32602, "{method}");
+        for params in [json!({}), json!({ "uri": "vault://tags" })] {
+            let unknown = stateless.post(method, params).await;
+            assert_eq!(unknown.status, 404, "{method}");
+            assert_eq!(unknown.message()["error"]["code"], -32601, "{method}");
+        }
+    }
+    let listen = legacy.ask("subscriptions/listen", json!({ "notifications": {} })).await;
+    assert_eq!(listen["code"], -32601, "{listen}");
 }
 
 /// The reading tools need something to read with (B47).
