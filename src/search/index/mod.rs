@@ -24,9 +24,6 @@ mod segment;
 mod varint;
 mod writer;
 
-#[cfg(test)]
-mod tests;
-
 pub use document::{Document, Field, Namespace, PartitionId, PartitionSet};
 pub use segment::Segment;
 pub use writer::Writer;

@@ -136,11 +136,12 @@ impl<P: Clone> Search<'_, P> {
     }
 
     fn hits(&self, candidates: &[Candidate]) -> Vec<Hit<P>> {
-        // More than any document can score within its rank.
+        // More than any document can score within its rank: the text counts 1, the title
+        // 0.5, two neighbours 0.4 each.
         let step: f32 = self
             .wanted
             .iter()
-            .map(|wanted| 2.0 * self.scoring.importance(wanted.documents) * f32::from(wanted.times))
+            .map(|wanted| 3.0 * self.scoring.importance(wanted.documents) * f32::from(wanted.times))
             .sum();
         let hit = |candidate: &Candidate| {
             let segment = self.parts[candidate.part].segment();

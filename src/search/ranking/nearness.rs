@@ -6,7 +6,7 @@ use super::scoring::{Scoring, lengths};
 use super::wanted::Wanted;
 use crate::search::index::{Part, Postings};
 
-/// How much two words beside each other count, against the more frequent of them.
+/// How much two words beside each other count, against the rarer of them.
 const PAIR_SHARE: f32 = 0.4;
 
 /// Two words of a query that stand beside each other in it, with their lists in a part.
@@ -37,8 +37,8 @@ impl<'p, P> Nearness<'p, P> {
             Some(terms.iter().filter_map(first).collect())
         };
         let pairs = wanted.windows(2).filter_map(|pair| {
-            let more_frequent = pair[0].documents.max(pair[1].documents);
-            let importance = scoring.importance(more_frequent);
+            let rarer = pair[0].documents.min(pair[1].documents);
+            let importance = scoring.importance(rarer);
             Some(Pair { importance, first: lists(&pair[0])?, second: lists(&pair[1])? })
         });
         Self { part, scoring, pairs: pairs.collect(), first: Vec::new(), second: Vec::new() }

@@ -15,7 +15,7 @@ const SATURATION: f32 = 1.2;
 const LENGTH_SHARE: f32 = 0.7;
 
 /// How much a match in the title counts besides, against one in the text.
-const TITLE_SHARE: f32 = 0.3;
+const TITLE_SHARE: f32 = 0.5;
 
 /// The same as [`LENGTH_SHARE`], for titles.
 const TITLE_LENGTH_SHARE: f32 = 0.4;

@@ -129,7 +129,7 @@ fn answer(all: &[Plain], query: &Query) -> Vec<(String, u8, f64)> {
         for clause in &query.scored {
             let (frequency, in_title) = note.frequency(clause);
             let title = saturated(in_title, norm(0.4, note.title_length, mean_title));
-            score += importance(with(clause)) * (saturated(frequency, text_norm) + 0.3 * title);
+            score += importance(with(clause)) * (saturated(frequency, text_norm) + 0.5 * title);
         }
         for pair in distinct.windows(2) {
             let ([first], [second]) = (&*pair[0].words, &*pair[1].words) else { continue };
@@ -137,8 +137,8 @@ fn answer(all: &[Plain], query: &Query) -> Vec<(String, u8, f64)> {
             if is_plain {
                 let sequence = [first.alternatives.clone(), second.alternatives.clone()];
                 let together = note.starts(&sequence).len();
-                let frequent = with(pair[0]).max(with(pair[1]));
-                score += 0.4 * importance(frequent) * saturated(together, text_norm);
+                let rarer = with(pair[0]).min(with(pair[1]));
+                score += 0.4 * importance(rarer) * saturated(together, text_norm);
             }
         }
         let has_all =
