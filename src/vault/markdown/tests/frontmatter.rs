@@ -231,11 +231,11 @@ fn titles_aliases_and_language() {
 /// An alias bomb, deep nesting and a dump of a megabyte cost no more than their length.
 #[test]
 fn hostile_blocks_are_bounded() {
-    let bomb: String = (1..40)
-        .map(|level| {
-            format!("a{level}: &a{level} [{}]\n", vec![format!("*a{}", level - 1); 9].join(", "))
-        })
-        .collect();
+    let level = |level: usize| {
+        let below = vec![format!("*a{}", level - 1); 9].join(", ");
+        format!("a{level}: &a{level} [{below}]\n")
+    };
+    let bomb = (1..40).map(level).collect::<Vec<_>>().concat();
     let rows = [
         format!("a0: &a0 [x, y]\n{bomb}title: T\n"),
         format!("title: T\nx: {}\n", "[".repeat(100_000)),
