@@ -35,6 +35,8 @@ mod non_interference;
 mod real_vaults;
 /// Bearer tokens and the guard, against embedded and foreign issuers.
 mod resource_server;
+/// Every tool, resource and prompt, over a vault with hidden pages.
+mod surface;
 /// House rules that a compiler does not check.
 mod tidy;
 
