@@ -234,15 +234,42 @@ pub(super) enum Rest {
     },
 }
 
-/// Takes whole lines from the beginning of a part, up to `most` characters.
-pub(super) fn excerpt(lines: &Lines<'_>, part: &RangeInclusive<u32>, most: usize) -> Excerpt {
+/// How much there may be of a note.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Budget {
+    /// In characters.
+    pub(super) characters: usize,
+    /// In bytes of UTF-8, of which some scripts need three for a character.
+    pub(super) bytes: usize,
+}
+
+impl Budget {
+    /// So many characters, as far as an answer can hold them.
+    pub(super) const fn of(characters: usize) -> Self {
+        Self { characters, bytes: MOST_BYTES }
+    }
+
+    /// One of so many equal shares.
+    pub(super) const fn share(self, number: usize) -> Self {
+        Self { characters: self.characters / number, bytes: self.bytes / number }
+    }
+
+    /// What is left of it behind a text.
+    pub(super) fn less(self, text: &str) -> Self {
+        let characters = self.characters.saturating_sub(text.chars().count());
+        Self { characters, bytes: self.bytes.saturating_sub(text.len()) }
+    }
+}
+
+/// Takes whole lines from the beginning of a part, as far as the budget goes.
+pub(super) fn excerpt(lines: &Lines<'_>, part: &RangeInclusive<u32>, budget: Budget) -> Excerpt {
     let (first, end) = (*part.start(), *part.end());
     let mut text = String::new();
     let mut characters = 0;
     for line in first..=end {
         let content = lines.text(&(line..=line));
         let length = content.chars().count();
-        if characters + length <= most && text.len() + content.len() <= MOST_BYTES {
+        if characters + length <= budget.characters && text.len() + content.len() <= budget.bytes {
             text.push_str(content);
             characters += length;
         } else if line > first {
@@ -251,14 +278,17 @@ pub(super) fn excerpt(lines: &Lines<'_>, part: &RangeInclusive<u32>, most: usize
         } else {
             // Going on with the same line would go on for ever.
             let rest = Rest::EndOfLine { characters: length, behind: line + 1..end + 1 };
-            return Excerpt { text: beginning(content, most), lines: line..=line, rest };
+            return Excerpt { text: beginning(content, budget), lines: line..=line, rest };
         }
     }
     Excerpt { text, lines: part.clone(), rest: Rest::Nothing }
 }
 
-/// The first `most` characters that also fit the limit in bytes.
-fn beginning(text: &str, most: usize) -> String {
-    let fits = |(start, character): &(usize, char)| start + character.len_utf8() <= MOST_BYTES;
-    text.char_indices().take(most).take_while(fits).map(|(_, character)| character).collect()
+fn beginning(text: &str, budget: Budget) -> String {
+    let fits = |(start, character): &(usize, char)| start + character.len_utf8() <= budget.bytes;
+    text.char_indices()
+        .take(budget.characters)
+        .take_while(fits)
+        .map(|(_, character)| character)
+        .collect()
 }

@@ -10,6 +10,7 @@ pub(super) mod opened;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use serde::Serialize;
 
 use crate::vault::answers::{DateSource, Modified};
 
@@ -59,6 +60,17 @@ pub(super) const fn source(source: DateSource) -> &'static str {
         DateSource::Commit => "commit",
         DateSource::File => "file",
     }
+}
+
+/// The first entries, as many as fit this number of bytes; at least one, if there is one.
+pub(super) fn within<T: Serialize>(entries: impl Iterator<Item = T>, most: usize) -> Vec<T> {
+    let mut bytes = 0;
+    let mut is_first = true;
+    let fits = |entry: &T| {
+        bytes += serde_json::to_string(entry).map_or(0, |text| text.len());
+        std::mem::take(&mut is_first) || bytes <= most
+    };
+    entries.take_while(fits).collect()
 }
 
 /// A number of things, with its noun.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::notes::TITLE_CHARACTERS;
 use super::{moment, shortened, single_line, source};
-use crate::mcp::section::{Found, Lines, NoSuchPart, Part, Rest, excerpt, find};
+use crate::mcp::section::{Budget, Found, Lines, NoSuchPart, Part, Rest, excerpt, find};
 use crate::vault::answers::OpenNote;
 use crate::vault::markdown::Heading;
 
@@ -76,25 +76,28 @@ impl NotePart {
         Self { path: shortened(path, 400), error: reason.to_owned(), ..Self::default() }
     }
 
-    /// How many characters of the budget it has used.
-    pub(in crate::mcp) fn characters(&self) -> usize {
-        self.content.chars().count()
+    /// What is left of a budget behind it.
+    pub(in crate::mcp) fn rest_of(&self, budget: Budget) -> Budget {
+        budget.less(&self.content)
     }
 }
 
-/// The part of a note that is wanted, with at most `most` characters.
+/// The part of a note that is wanted, as far as the budget goes.
 pub(in crate::mcp) fn part_of(
     note: &OpenNote,
     part: &Part,
-    most: usize,
+    budget: Budget,
 ) -> Result<NotePart, NoSuchPart> {
     let lines = Lines::of(&note.text);
     let Found { lines: wanted, others } = find(&note.parsed, &lines, part)?;
-    let is_long = *part == Part::Whole && note.text.chars().nth(most).is_some();
+    let is_long = *part == Part::Whole
+        && (note.text.len() > budget.bytes || note.text.chars().nth(budget.characters).is_some());
     let outline = if is_long { outline(&note.parsed.headings, &lines) } else { Vec::new() };
     let taken: usize = outline.iter().map(|one| one.heading.len() + 40).sum();
-    let most = if outline.is_empty() { most } else { most - taken.min(most / 2) };
-    let excerpt = excerpt(&lines, &wanted, most);
+    // The beginning gets at least half of it.
+    let for_outline = taken.min(budget.characters / 2);
+    let characters = budget.characters - for_outline;
+    let excerpt = excerpt(&lines, &wanted, Budget { characters, ..budget });
     let (left_out, next_start_line) = left_out(&excerpt.rest, lines.count());
     Ok(NotePart {
         path: note.summary.path.to_string(),

@@ -11,8 +11,8 @@ use crate::mcp::tools::find_related_notes;
 use crate::mcp::tools::note_metadata::MetadataAnswer;
 use crate::mcp::tools::vault_stats;
 use crate::vault::answers::{
-    ForwardLink, IndexHealth, NoteHit, NoteLinks, Passage, RelatedNote, Relation, SkipReason,
-    TagCount, VaultStats, Watching,
+    Backlink, ForwardLink, IndexHealth, NoteHit, NoteLinks, Passage, RelatedNote, Relation,
+    SkipReason, TagCount, VaultStats, Watching,
 };
 use crate::vault::markdown::LinkKind;
 
@@ -198,6 +198,22 @@ fn links_are_told_with_their_lines() {
         - line 3: Nowhere#h";
     assert_eq!(answer.as_text(), expected);
     assert!(serde_json::to_value(&answer).unwrap()["links"][1]["note"].is_null());
+}
+
+/// L61: a hub with a thousand links to it is no larger answer than others.
+#[test]
+fn links_of_a_hub_are_cut() {
+    let back = |number: u32| Backlink {
+        path: format!("notes/of/some/folder/note-{number}.md").parse().unwrap(),
+        title: "A note with a link".to_owned(),
+        line: number,
+        context: "words around [[Hub]] ".repeat(10),
+    };
+    let links = NoteLinks { forward: Vec::new(), back: (0..1_000).map(back).collect() };
+    let answer = LinksAnswer::of(&links);
+    let bytes = serde_json::to_string(&answer).unwrap().len() + answer.as_text().len();
+    assert!(bytes < 24_000, "{bytes}");
+    assert!(answer.as_text().starts_with("1000 links to it, the first "));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use super::values::opened;
 use crate::mcp::render::opened::{as_text, part_of};
-use crate::mcp::section::{Lines, MOST_BYTES, Part, Rest, excerpt, find};
+use crate::mcp::section::{Budget, Lines, MOST_BYTES, Part, Rest, excerpt, find};
 
 const TEXT: &str = "# 🍅 Tomatoes\nfirst\nsecond ^quote\n## Watering\nevery day\n### In <b>summer</b>\n\
     twice\n## Offers\nnone\n# Beans\n## Watering\nseldom\n";
@@ -59,7 +59,8 @@ fn a_heading_that_is_not_there_is_answered_with_those_that_are() {
 
 #[test]
 fn of_several_sections_the_first_is_shown_and_the_others_are_named() {
-    let part = part_of(&opened(TEXT, &HEADINGS), &Part::Section("Watering".to_owned()), 1_000);
+    let part =
+        part_of(&opened(TEXT, &HEADINGS), &Part::Section("Watering".to_owned()), Budget::of(1_000));
     let text = as_text(&part.unwrap());
     assert!(text.starts_with("a/note.md (lines 4-7 of 12)\n\n## Watering\n"), "{text}");
     assert!(text.contains("the others: #watering-1 (line 11)."), "{text}");
@@ -107,7 +108,8 @@ fn what_is_left_out_can_be_got() {
     for most in 1..60 {
         let (mut start, mut read) = (1, String::new());
         loop {
-            let part = part_of(&opened(TEXT, &[]), &Part::Lines(start, 0), most).unwrap();
+            let part =
+                part_of(&opened(TEXT, &[]), &Part::Lines(start, 0), Budget::of(most)).unwrap();
             let text = serde_json::to_value(&part).unwrap();
             read.push_str(text["content"].as_str().unwrap());
             match text["next_start_line"].as_u64() {
@@ -132,11 +134,11 @@ fn what_is_left_out_can_be_got() {
 fn a_line_that_is_too_long_is_cut_between_characters() {
     let text = format!("{}\nnext\n", "界".repeat(50_000));
     let lines = Lines::of(&text);
-    let cut = excerpt(&lines, &(1..=2), 1_000_000);
+    let cut = excerpt(&lines, &(1..=2), Budget::of(1_000_000));
     assert!(cut.text.len() <= MOST_BYTES && cut.text.chars().all(|one| one == '界'));
     assert_eq!(cut.rest, Rest::EndOfLine { characters: 50_001, behind: 2..3 });
     assert_eq!(
-        excerpt(&lines, &(1..=1), 10).rest,
+        excerpt(&lines, &(1..=1), Budget::of(10)).rest,
         Rest::EndOfLine { characters: 50_001, behind: 2..2 }
     );
 }
@@ -144,7 +146,7 @@ fn a_line_that_is_too_long_is_cut_between_characters() {
 /// Of a long note the outline comes first, with lines and sizes, then the beginning.
 #[test]
 fn a_long_note_begins_with_its_outline() {
-    let part = part_of(&opened(TEXT, &HEADINGS), &Part::Whole, 100).unwrap();
+    let part = part_of(&opened(TEXT, &HEADINGS), &Part::Whole, Budget::of(100)).unwrap();
     let value = serde_json::to_value(&part).unwrap();
     assert_eq!(value["outline"].as_array().unwrap().len(), 6);
     let expected = serde_json::json!({
@@ -158,12 +160,26 @@ fn a_long_note_begins_with_its_outline() {
     let text = as_text(&part);
     assert!(text.contains("\n  - Watering (4-7, "), "{text}");
     assert!(text.ends_with("[Lines 5-12 are left out; go on with start_line 5.]"), "{text}");
-    let short = part_of(&opened(TEXT, &HEADINGS), &Part::Whole, 10_000).unwrap();
+    let short = part_of(&opened(TEXT, &HEADINGS), &Part::Whole, Budget::of(10_000)).unwrap();
     assert!(serde_json::to_value(&short).unwrap()["outline"].is_null());
 }
 
 #[test]
 fn an_empty_note_is_a_note() {
-    let part = part_of(&opened("", &[]), &Part::Whole, 100).unwrap();
+    let part = part_of(&opened("", &[]), &Part::Whole, Budget::of(100)).unwrap();
     assert_eq!(serde_json::to_value(&part).unwrap()["total_lines"], 0);
+}
+
+/// L61: several notes share one budget, in bytes too.
+#[test]
+fn a_budget_is_shared() {
+    let text = "界\n".repeat(20_000);
+    let mut budget = Budget::of(36_000);
+    let mut bytes = 0;
+    for number in 0..5 {
+        let part = part_of(&opened(&text, &[]), &Part::Whole, budget.share(5 - number)).unwrap();
+        budget = part.rest_of(budget);
+        bytes += serde_json::to_value(&part).unwrap()["content"].as_str().unwrap().len();
+    }
+    assert!((MOST_BYTES - 20..=MOST_BYTES).contains(&bytes), "{bytes}");
 }

@@ -14,12 +14,13 @@ use super::read_page::page_name;
 use super::{Refusal, answer};
 use crate::access::permit::Viewer;
 use crate::mcp::lenient::text;
-use crate::mcp::render::{count, shortened, single_line};
+use crate::mcp::render::{count, shortened, single_line, within};
 use crate::mcp::service::McpServer;
 use crate::vault::answers::{Backlink, ForwardLink, NoteLinks};
 
-/// So many links of either direction in one answer.
-const MOST: usize = 50;
+/// So many bytes of links to a note, and half of that from it, are in one answer; they
+/// stand in it twice.
+const MOST_BYTES: usize = 8_000;
 const TEXT_CHARACTERS: usize = 120;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -97,19 +98,25 @@ impl McpServer {
 impl LinksAnswer {
     pub(in crate::mcp) fn of(links: &NoteLinks) -> Self {
         Self {
-            backlinks: links.back.iter().take(MOST).map(BacklinkEntry::of).collect(),
+            backlinks: within(links.back.iter().map(BacklinkEntry::of), MOST_BYTES),
             total_backlinks: links.back.len(),
-            links: links.forward.iter().take(MOST).map(ForwardEntry::of).collect(),
+            links: within(links.forward.iter().map(ForwardEntry::of), MOST_BYTES / 2),
             total_links: links.forward.len(),
         }
     }
 
     pub(in crate::mcp) fn as_text(&self) -> String {
+        let first = |shown: usize, total: usize| match shown {
+            shown if shown < total => format!(", the first {shown}:"),
+            _ => String::new(),
+        };
         let mut text = count(self.total_backlinks, "link to it", "links to it");
+        text.push_str(&first(self.backlinks.len(), self.total_backlinks));
         for BacklinkEntry { path, title, line, context } in &self.backlinks {
             let _ = write!(text, "\n- {title} | {}:{line} | {context}", single_line(path));
         }
         let _ = write!(text, "\n{}", count(self.total_links, "link from it", "links from it"));
+        text.push_str(&first(self.links.len(), self.total_links));
         for ForwardEntry { target, anchor, line, note, .. } in &self.links {
             let anchor = if anchor.is_empty() { String::new() } else { format!("#{anchor}") };
             let _ = write!(text, "\n- line {line}: {target}{anchor}");

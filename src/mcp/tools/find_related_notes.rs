@@ -15,12 +15,14 @@ use crate::access::permit::Viewer;
 use crate::mcp::lenient::{limit, text, whole};
 use crate::mcp::render::hits::SEMANTIC;
 use crate::mcp::render::notes::{NoteEntry, line};
-use crate::mcp::render::{count, shortened, single_line};
+use crate::mcp::render::{count, shortened, single_line, within};
 use crate::mcp::service::McpServer;
 use crate::vault::answers::{RelatedNote, Relation};
 
 const DEFAULT_LIMIT: u32 = 10;
 const MOST: u32 = 30;
+/// So many bytes of them; they stand in an answer twice.
+const MOST_BYTES: usize = 12_000;
 /// So many reasons of each.
 const REASONS: usize = 4;
 const WORDS: usize = 6;
@@ -82,7 +84,9 @@ impl McpServer {
         let related =
             self.ask(&viewer, &vault, move |vault, viewer| vault.related(viewer, &path, limit));
         let related = related.await??;
-        Ok(answer(&RelatedAnswer::of(&related), as_text(&related)))
+        let structure = RelatedAnswer::of(&related);
+        let text = as_text(&related[..structure.notes.len()]);
+        Ok(answer(&structure, text))
     }
 }
 
@@ -93,7 +97,7 @@ impl RelatedAnswer {
             score: (related.score * 1_000.0).round() / 1_000.0,
             reasons: related.reasons.iter().take(REASONS).map(reason).collect(),
         };
-        Self { notes: related.iter().map(entry).collect(), semantic: SEMANTIC }
+        Self { notes: within(related.iter().map(entry), MOST_BYTES), semantic: SEMANTIC }
     }
 }
 

@@ -14,15 +14,15 @@ use super::{Refusal, answer};
 use crate::access::permit::Viewer;
 use crate::mcp::lenient::text;
 use crate::mcp::render::notes::{NoteEntry, line};
-use crate::mcp::render::{count, shortened};
+use crate::mcp::render::{count, shortened, within};
 use crate::mcp::service::McpServer;
 use crate::vault::answers::OpenNote;
 use crate::vault::markdown::{Link, LinkKind};
 
 /// How much of each there is in one answer.
 const FRONTMATTER_BYTES: usize = 4_000;
-const HEADINGS: usize = 60;
-const LINKS: usize = 60;
+const HEADING_BYTES: usize = 5_000;
+const LINK_BYTES: usize = 5_000;
 const TEXT_CHARACTERS: usize = 100;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -108,21 +108,23 @@ impl McpServer {
 impl MetadataAnswer {
     pub(in crate::mcp) fn of(note: &OpenNote) -> Self {
         let parsed = &note.parsed;
-        let mut left_out = Vec::new();
-        let mut too_many = |number: usize, most: usize, what: &str| {
-            if number > most {
-                left_out.push(format!("{} {what}", number - most));
-            }
-        };
-        too_many(parsed.headings.len(), HEADINGS, "headings");
-        too_many(parsed.links.len(), LINKS, "links");
-        let frontmatter = fitting(&parsed.frontmatter.values, &mut left_out);
-        let headings = parsed.headings.iter().take(HEADINGS).map(|heading| HeadingEntry {
+        let headings = parsed.headings.iter().map(|heading| HeadingEntry {
             level: heading.level,
             heading: shortened(&heading.text, TEXT_CHARACTERS),
             anchor: shortened(&heading.anchor, TEXT_CHARACTERS),
             lines: [heading.line, heading.last_line],
         });
+        let headings = within(headings, HEADING_BYTES);
+        let links = within(parsed.links.iter().map(LinkEntry::of), LINK_BYTES);
+        let mut left_out = Vec::new();
+        let mut count_rest = |all: usize, shown: usize, what: &str| {
+            if all > shown {
+                left_out.push(format!("{} {what}", all - shown));
+            }
+        };
+        count_rest(parsed.headings.len(), headings.len(), "headings");
+        count_rest(parsed.links.len(), links.len(), "links");
+        let frontmatter = fitting(&parsed.frontmatter.values, &mut left_out);
         let aliases = parsed.aliases.iter().take(10);
         Self {
             note: NoteEntry::of(&note.summary),
@@ -136,8 +138,8 @@ impl MetadataAnswer {
                 .error
                 .as_ref()
                 .map_or_else(String::new, |error| shortened(error, TEXT_CHARACTERS * 2)),
-            headings: headings.collect(),
-            links: parsed.links.iter().take(LINKS).map(LinkEntry::of).collect(),
+            headings,
+            links,
             left_out,
         }
     }

@@ -12,7 +12,7 @@ use super::{Refusal, answer};
 use crate::access::permit::Viewer;
 use crate::mcp::lenient::{limit, text, texts, whole};
 use crate::mcp::render::opened::{NotePart, as_text, part_of};
-use crate::mcp::section::{MOST_BYTES, Part};
+use crate::mcp::section::{Budget, MOST_BYTES, Part};
 use crate::mcp::service::McpServer;
 use crate::vault::ReadError;
 use crate::vault::answers::OpenNote;
@@ -84,23 +84,22 @@ impl McpServer {
     ) -> Result<CallToolResult, Refusal> {
         let part = arguments.part();
         let ReadNoteArguments { path, mut paths, max_chars, vault, .. } = arguments;
-        let most = limit(max_chars, DEFAULT_CHARACTERS, MOST_CHARACTERS);
+        let mut budget = Budget::of(limit(max_chars, DEFAULT_CHARACTERS, MOST_CHARACTERS));
         if paths.is_empty() {
             if path.trim().is_empty() {
                 return Err(Refusal::of(NO_PATH));
             }
             let note = self.open(&viewer, &vault, path).await??;
-            let part = part_of(&note, &part, most).map_err(|error| error.to_string())?;
+            let part = part_of(&note, &part, budget).map_err(|error| error.to_string())?;
             return Ok(written(ReadAnswer { notes: vec![part] }));
         }
         if !path.is_empty() {
             paths.insert(0, path);
         }
         paths.truncate(MOST_NOTES);
-        let mut left = most;
         let mut notes = Vec::new();
         for (number, path) in paths.iter().enumerate() {
-            let share = left / (paths.len() - number);
+            let share = budget.share(paths.len() - number);
             let note = match self.open(&viewer, &vault, path.clone()).await {
                 Ok(Ok(note)) => match part_of(&note, &part, share) {
                     Ok(found) => found,
@@ -110,7 +109,7 @@ impl McpServer {
                 Ok(Err(error)) => NotePart::failed(path, Refusal::from(error).as_str()),
                 Err(refusal) => return Err(refusal),
             };
-            left = left.saturating_sub(note.characters());
+            budget = note.rest_of(budget);
             notes.push(note);
         }
         Ok(written(ReadAnswer { notes }))

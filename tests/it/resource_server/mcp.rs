@@ -507,6 +507,17 @@ async fn unreadable_parameters_are_told_from_unknown_methods() {
     }
     let read = legacy.ask("resources/read", json!({ "uri": 7 })).await;
     assert_eq!(read["code"], -32602);
+    // Each way to subscribe is a method of its own revisions only.
+    for method in ["resources/subscribe", "resources/unsubscribe"] {
+        assert_eq!(legacy.ask(method, json!({})).await["code"], -32602, "{method}");
+        for params in [json!({}), json!({ "uri": "vault://tags" })] {
+            let unknown = stateless.post(method, params).await;
+            assert_eq!(unknown.status, 404, "{method}");
+            assert_eq!(unknown.message()["error"]["code"], -32601, "{method}");
+        }
+    }
+    let listen = legacy.ask("subscriptions/listen", json!({ "notifications": {} })).await;
+    assert_eq!(listen["code"], -32601, "{listen}");
 }
 
 /// The reading tools need something to read with (B47).
