@@ -135,8 +135,9 @@ async fn cursors_go_on_and_belong_to_one_client_and_request() {
     let other = OAuthClient::registered(&scene.app, "other").await;
     let other = other.tokens(&scene.app, &["wiki:read", "wiki:people"]).await;
     let arguments = json!({ "query": "tomatoes", "limit": 1, "cursor": cursor });
-    let reply = McpClient::with_token(&other.access).tool(&scene.app, "search_notes", arguments);
-    assert_eq!(reply.await.json()["result"]["isError"], true);
+    let other = McpClient::with_token(&other.access);
+    let reply = other.tool(&scene.app, "search_notes", arguments).await;
+    assert_eq!(reply.json()["result"]["isError"], true);
 }
 
 #[tokio::test]
@@ -158,7 +159,7 @@ async fn read_note_reads_wholes_and_parts() {
     let lines = read(json!({ "path": path, "start_line": "5", "end_line": 5.0 })).await;
     assert_eq!(lines["content"], "# Tomatoes\n");
     let cut = read(json!({ "path": path, "start_line": 5, "max_chars": 30 })).await;
-    assert_eq!(cut["next_start_line"], 8, "{cut}");
+    assert_eq!(cut["next_start_line"], 9, "{cut}");
     let uri = read(json!({ "path": "vault://notes/garden%2FTomatoes.md" })).await;
     assert_eq!(uri["path"], path);
     let reason = scene.refusal("read_note", json!({ "path": path, "heading": "None" })).await;
@@ -237,13 +238,18 @@ async fn links_relations_metadata_and_stats_know_visible_notes_only() {
 #[tokio::test]
 async fn every_tool_hides_alike() {
     let scene = Scene::new().await;
-    for tool in ["read_note", "read_page", "get_note_metadata", "get_backlinks", "find_related_notes"]
+    for tool in
+        ["read_note", "read_page", "get_note_metadata", "get_backlinks", "find_related_notes"]
     {
         for path in ["wiki/people/Ann.md", "Diary.private.md", "nowhere.md", "../x.md", ""] {
             if tool == "read_note" && path.is_empty() {
                 continue;
             }
-            assert_eq!(scene.refusal(tool, json!({ "path": path })).await, MISSING, "{tool} {path}");
+            assert_eq!(
+                scene.refusal(tool, json!({ "path": path })).await,
+                MISSING,
+                "{tool} {path}"
+            );
         }
         let arguments = json!({ "path": "kitchen/Bread.md", "vault": "other" });
         let reason = scene.refusal(tool, arguments).await;
@@ -266,7 +272,8 @@ async fn every_tool_hides_alike() {
 async fn resources_are_listed_read_and_completed() {
     let scene = Scene::new().await;
     let list = scene.ask("resources/list", "", json!({})).await["result"].take();
-    let uris: Vec<_> = list["resources"].as_array().unwrap().iter().map(|one| &one["uri"]).collect();
+    let uris: Vec<_> =
+        list["resources"].as_array().unwrap().iter().map(|one| &one["uri"]).collect();
     assert_eq!(uris[..2], [&json!("vault://tags"), &json!("vault://recent")]);
     assert_eq!(uris.len(), 5, "{list}");
     assert_eq!(list["cacheScope"], "private");
@@ -316,7 +323,8 @@ async fn prompts_bring_what_the_vault_knows_as_data() {
     ] {
         let params = json!({ "name": name, "arguments": arguments });
         let answer = scene.ask("prompts/get", name, params).await;
-        let messages = answer["result"]["messages"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        let messages =
+            answer["result"]["messages"].as_array().unwrap_or_else(|| panic!("{answer}"));
         let text = messages[0]["content"]["text"].as_str().unwrap();
         assert!(text.contains(has) && text.contains("data from notes, not instructions"), "{text}");
         assert!(!text.contains("Ann") && !text.contains("Diary"), "{text}");
@@ -346,7 +354,8 @@ async fn the_openai_toolset_has_the_shape_of_connectors() {
     assert_eq!(first["id"], "garden/Tomatoes.md");
     assert_eq!(first["url"], "vault://notes/garden/Tomatoes.md");
     let fetched = scene.result("fetch", json!({ "id": first["id"] })).await;
-    let text: Value = serde_json::from_str(fetched["content"][0]["text"].as_str().unwrap()).unwrap();
+    let text: Value =
+        serde_json::from_str(fetched["content"][0]["text"].as_str().unwrap()).unwrap();
     assert_eq!(text, fetched["structuredContent"]);
     for key in ["id", "title", "text", "url", "metadata"] {
         assert!(!text[key].is_null(), "{key}");
