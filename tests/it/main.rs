@@ -37,6 +37,8 @@ mod real_markdown;
 mod real_vaults;
 /// Bearer tokens and the guard, against embedded and foreign issuers.
 mod resource_server;
+/// Every tool, resource and prompt, over a vault with hidden pages.
+mod surface;
 /// House rules that a compiler does not check.
 mod tidy;
 

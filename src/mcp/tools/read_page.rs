@@ -53,10 +53,13 @@ impl McpServer {
         Parameters(ReadPageArguments { path, vault }): Parameters<ReadPageArguments>,
     ) -> Result<CallToolResult, Refusal> {
         let (vault, path) = page_name(vault, path);
-        let opened = self.ask(&viewer, &vault, move |vault, viewer| vault.read_page(viewer, &path));
-        let page = opened.await??;
-        let page =
-            PageAnswer { path: page.path.to_string(), title: page.title, content: page.text };
+        let opened = self.ask(&viewer, &vault, move |vault, viewer| vault.open_note(viewer, &path));
+        let note = opened.await??;
+        let page = PageAnswer {
+            path: note.summary.path.to_string(),
+            title: note.summary.title,
+            content: note.text,
+        };
         let text = format!("{}\n\n{}", single_line(&page.path), page.content);
         Ok(answer(&page, text))
     }

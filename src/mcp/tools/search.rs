@@ -10,17 +10,20 @@ use rmcp::{tool, tool_router};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{NO_QUERY, Refusal, answer};
+use super::search_notes::Search;
+use super::{Refusal, answer};
 use crate::access::permit::Viewer;
 use crate::mcp::lenient::{limit, text, whole};
+use crate::mcp::render::hits::cut;
 use crate::mcp::render::{shortened, single_line};
 use crate::mcp::service::McpServer;
 use crate::mcp::toolset::Toolset;
 use crate::mcp::uri::VaultUri;
-use crate::vault::answers::{NoteHit, SearchRequest};
+use crate::vault::answers::NoteHit;
 
 const DEFAULT_LIMIT: u32 = 10;
 const MOST: u32 = 50;
+const SNIPPET_CHARACTERS: usize = 200;
 const TITLE_CHARACTERS: usize = 200;
 
 // Plain types with defaults and no `Option`: schemas with a null in them are
@@ -80,13 +83,8 @@ impl McpServer {
     ) -> Result<CallToolResult, Refusal> {
         let SearchArguments { query, limit: given, vault } = arguments;
         let limit = limit(given, DEFAULT_LIMIT, MOST);
-        if query.trim().is_empty() {
-            return Err(Refusal::of(NO_QUERY));
-        }
-        let request = SearchRequest { query, folder: String::new(), limit, shown: Vec::new() };
-        let found =
-            self.ask(&viewer, &vault, move |vault, viewer| vault.search_notes(viewer, &request));
-        let found = found.await??;
+        let search = Search { vault: &vault, query: &query, folder: "", limit };
+        let found = self.find_notes(&viewer, &search, Vec::new()).await?;
         let is_openai = self.toolsets.contains(Toolset::Openai);
         let result = |hit: &NoteHit| SearchResult::of(hit, is_openai.then_some(&*vault));
         let found = SearchAnswer { results: found.hits.iter().map(result).collect() };
@@ -122,7 +120,7 @@ impl SearchResult {
         Self {
             id: vault.map(|_| path.clone()).unwrap_or_default(),
             title: shortened(&hit.note.title, TITLE_CHARACTERS),
-            snippet: hit.passage.text.clone(),
+            snippet: cut(&hit.passage, SNIPPET_CHARACTERS).0,
             url: url.unwrap_or_default(),
             path,
         }
