@@ -13,7 +13,7 @@ use crate::admin::arguments::ClassifyFlags;
 use crate::clock::Clock;
 use crate::configuration::sources::gather;
 use crate::configuration::{People, RawConfiguration};
-use crate::vault::{Languages, Classification, ClassifiedPage, Settings, Unavailable, Vault};
+use crate::vault::{Classification, ClassifiedPage, Settings, Unavailable, Vault};
 
 /// How the pages are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ pub fn run(flags: &ClassifyFlags) -> anyhow::Result<ExitCode> {
         Some(vault) => vault.clone(),
         None => configured_vault(flags)?,
     };
-    let vault = Vault::open(Settings { root, inbox: None, languages: Languages::default() }, Clock::system())?;
+    let vault = Vault::open(Settings::of(root), Clock::system())?;
     let format = if flags.json { Format::Json } else { Format::Table };
     let (mut answer, mut complaints) = (io::stdout().lock(), io::stderr().lock());
     let outputs = Outputs { answer: &mut answer, complaints: &mut complaints };

@@ -23,7 +23,7 @@ use crate::resource_server::key_source::KeySource;
 use crate::resource_server::sessions::Sessions;
 use crate::resource_server::verify::ForeignGrants;
 use crate::resource_server::{ResourceServer, Settings as ResourceSettings};
-use crate::vault::{Languages, Settings as VaultSettings, Unavailable, Vault};
+use crate::vault::{Settings as VaultSettings, Unavailable, Vault};
 
 pub(super) async fn build(
     configuration: Configuration,
@@ -156,11 +156,7 @@ fn open_vaults_of(user: &User, clock: &Clock) -> Result<UserVaults, StartError> 
 }
 
 fn open_vault(folder: &Path, inbox: Option<&str>, clock: &Clock) -> Result<Vault, StartError> {
-    let settings = VaultSettings {
-        root: folder.to_owned(),
-        inbox: inbox.map(str::to_owned),
-        languages: Languages::default(),
-    };
+    let settings = VaultSettings { inbox: inbox.map(str::to_owned), ..VaultSettings::of(folder) };
     let vault = Vault::open(settings, clock.clone())?;
     vault.follow();
     // A wrong folder is easily named, and would show only as searches without hits.

@@ -23,14 +23,15 @@ const MOTION_LOOKS: usize = 100;
 
 impl Vault {
     /// Builds the index and follows the disk from now on, on threads that end with the
-    /// last handle. Without this the index is built and brought up to date when
-    /// somebody asks, and a file that is changed in place is noticed late.
+    /// last handle. Without this every question looks at every file first.
     pub fn follow(&self) {
         let vault = Arc::downgrade(&self.0);
         let started = Watcher::start(self.0.root.path(), move |batch| take_in(&vault, &batch));
         match started {
             Ok(watcher) => {
                 let _ = self.0.watcher.set(watcher);
+                // The first batch may have come before.
+                self.0.watch_folders();
             }
             Err(error) => warn!(%error, "the vault cannot be watched"),
         }
@@ -46,6 +47,11 @@ impl Vault {
         let snapshot = self.0.keeper.snapshot().ok_or(Unavailable)?;
         self.0.catalog.shelf(&snapshot, Suspects::None, progress);
         Ok(())
+    }
+
+    /// Whether changes on the disk are noticed without looking.
+    pub(super) fn is_followed(&self) -> bool {
+        self.0.watcher.get().is_some()
     }
 
     /// How changes on the disk are noticed.
@@ -82,11 +88,16 @@ impl Parts {
         };
         self.catalog.shelf(&snapshot, suspects, &|_, _| ());
         self.catalog.compact();
-        if let Some(watcher) = self.watcher.get() {
-            watcher.keep(snapshot.folders.iter().cloned());
-        }
+        self.watch_folders();
         self.refresh_dates();
         snapshot.stability
+    }
+
+    /// Tells the watcher which folders there are.
+    fn watch_folders(&self) {
+        if let (Some(watcher), Some(snapshot)) = (self.watcher.get(), self.keeper.snapshot()) {
+            watcher.keep(snapshot.folders.iter().cloned());
+        }
     }
 
     /// Reads what git knows of the pages' dates. Takes a while the first time.

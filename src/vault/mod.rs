@@ -82,6 +82,14 @@ pub struct Settings {
     pub languages: Languages,
 }
 
+impl Settings {
+    /// A folder without an inbox, with notes in the usual language.
+    #[must_use]
+    pub fn of(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), inbox: None, languages: Languages::default() }
+    }
+}
+
 /// A handle to an open vault. Cheap to clone. All methods block: call them off the
 /// async threads.
 #[derive(Clone)]
@@ -228,5 +236,4 @@ impl Vault {
         pages.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(Classification { pages, warnings: snapshot.doubts.clone() })
     }
-
 }

@@ -156,17 +156,19 @@ impl Vault {
         viewer: &Viewer,
         question: impl Fn(&View<'_>) -> Result<T, Stale>,
     ) -> Result<T, Unavailable> {
-        let mut suspects = Vec::new();
+        let mut changed = Vec::new();
         for attempt in 1..=ATTEMPTS {
             let snapshot = self.0.keeper.snapshot().ok_or(Unavailable)?;
-            let shelf = self.0.catalog.shelf(&snapshot, Suspects::Paths(&suspects), &|_, _| ());
+            let suspects =
+                if self.is_followed() { Suspects::Paths(&changed) } else { Suspects::All };
+            let shelf = self.0.catalog.shelf(&snapshot, suspects, &|_, _| ());
             let dates = self.dates();
             let scene = self.scene(viewer, shelf.of(), dates.as_deref());
             let scene = Scene { takes_changed: attempt == ATTEMPTS, ..scene };
             match question(&View { scene, shelf: &shelf }) {
                 Ok(answer) if self.0.keeper.confirms(shelf.of()) => return Ok(answer),
                 Ok(_) => {}
-                Err(Stale::Changed(path)) => suspects.push(path),
+                Err(Stale::Changed(path)) => changed.push(path),
                 // The stamps may be too coarse to show it.
                 Err(Stale::Replaced(path)) => {
                     let replaced = shelf.of().page(&path);

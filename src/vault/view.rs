@@ -154,8 +154,7 @@ impl Scene<'_> {
     pub(super) fn text(&self, note: &Note) -> Result<Option<String>, Stale> {
         let Some(read) = self.read(&note.path)? else { return Ok(None) };
         // While git is at work, the index waits for it.
-        let takes_changed =
-            self.takes_changed || self.snapshot.stability == Stability::InMotion;
+        let takes_changed = self.takes_changed || self.snapshot.stability == Stability::InMotion;
         if read.identity != note.identity && !takes_changed {
             return Err(Stale::Changed(note.path.clone()));
         }

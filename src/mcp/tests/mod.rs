@@ -29,7 +29,7 @@ use crate::resource_server::verify::VerifiedToken;
 use crate::vault::{self, Vault};
 
 fn open_vault() -> Vault {
-    let settings = vault::Settings { root: "tests/fixtures".into(), inbox: None };
+    let settings = vault::Settings::of("tests/fixtures");
     Vault::open(settings, Clock::system()).expect("a vault")
 }
 

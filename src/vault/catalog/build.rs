@@ -111,8 +111,7 @@ impl<'a> Desk<'a> {
     fn read(&mut self, path: &VaultPath) {
         let Some(page) = self.snapshot.page(path) else { return };
         let moment = stamping_time();
-        let Ok(permit) =
-            IndexPermit::for_page(ClassifiedPath::judged(path.clone(), page.class))
+        let Ok(permit) = IndexPermit::for_page(ClassifiedPath::judged(path.clone(), page.class))
         else {
             return;
         };
@@ -124,8 +123,9 @@ impl<'a> Desk<'a> {
                 match decode(read.bytes) {
                     Content::Text(text) => {
                         let identity = read.identity;
-                        let indexed =
-                            catch_unwind(AssertUnwindSafe(|| self.index(path, page, identity, &text)));
+                        let indexed = catch_unwind(AssertUnwindSafe(|| {
+                            self.index(path, page, identity, &text)
+                        }));
                         known.is_indexed = indexed.is_ok();
                         indexed.err().map(|_| SkipReason::Unparsable)
                     }
@@ -135,7 +135,8 @@ impl<'a> Desk<'a> {
             }
             Err(reason) => reason.skip_reason(),
         };
-        let skipped = skipped.map(|reason| Skipped { class: class_to_know(path, page, &reason), reason });
+        let skipped =
+            skipped.map(|reason| Skipped { class: class_to_know(path, page, &reason), reason });
         self.read.pages.push(ReadPage { path: path.clone(), known, skipped });
     }
 

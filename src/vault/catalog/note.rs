@@ -132,9 +132,8 @@ pub(super) fn document<'a>(
         };
         (field, &text[span.bytes.clone()])
     }));
-    let all = |namespace, texts: &'a [String]| {
-        texts.iter().map(move |text| (namespace, text.as_str()))
-    };
+    let all =
+        |namespace, texts: &'a [String]| texts.iter().map(move |text| (namespace, text.as_str()));
     let keywords = all(Namespace::Tag, &keys.tags)
         .chain(all(Namespace::Link, &keys.links))
         .chain(all(Namespace::Name, &keys.names))

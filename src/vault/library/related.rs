@@ -54,12 +54,7 @@ pub(in crate::vault) fn related(
     shown.take(limit).collect()
 }
 
-fn add(
-    found: &mut BTreeMap<VaultPath, Evidence>,
-    path: VaultPath,
-    score: f32,
-    reason: Relation,
-) {
+fn add(found: &mut BTreeMap<VaultPath, Evidence>, path: VaultPath, score: f32, reason: Relation) {
     let evidence = found.entry(path).or_default();
     evidence.score += score;
     evidence.reasons.push((score, reason));
@@ -85,7 +80,8 @@ fn by_links(view: &View<'_>, note: &Note, found: &mut BTreeMap<VaultPath, Eviden
         }
     }
     for source in &sources {
-        let others = view.note(source).map(|source| self::targets(view, source)).unwrap_or_default();
+        let others =
+            view.note(source).map(|source| self::targets(view, source)).unwrap_or_default();
         let weight = rarity(others.len());
         for other in others.into_iter().take(COMMON) {
             shared.entry(other).or_default().push((weight, source.clone()));

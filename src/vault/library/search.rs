@@ -28,9 +28,8 @@ pub(in crate::vault) fn search(
 ) -> Result<SearchResults, Stale> {
     let folder = request.folder.trim_matches('/');
     let accept = |_: &str, note: &Arc<Note>| accepts(view, query, folder, note);
-    let newest = |one: &Arc<Note>, other: &Arc<Note>| {
-        view.modified(other).at.cmp(&view.modified(one).at)
-    };
+    let newest =
+        |one: &Arc<Note>, other: &Arc<Note>| view.modified(other).at.cmp(&view.modified(one).at);
     let ranked = view.shelf.index().search(&Request {
         visible: view.visible(view.inbox_for(folder)),
         query,
@@ -97,7 +96,8 @@ fn passage(
 
 /// The headings of the sections that a line lies in, the outermost first.
 fn headings_above(headings: &[Heading], line: u32) -> Vec<&Heading> {
-    let above = headings.iter().filter(|heading| (heading.line..=heading.last_line).contains(&line));
+    let above =
+        headings.iter().filter(|heading| (heading.line..=heading.last_line).contains(&line));
     above.collect()
 }
 

@@ -46,7 +46,8 @@ pub(in crate::vault) fn count(view: &View<'_>, prefix: &str) -> Vec<TagCount> {
 impl Use<'_> {
     /// The one that most notes have; of equals the first in the alphabet.
     fn usual_spelling(&self) -> &str {
-        let most = self.spellings.iter().max_by_key(|(spelling, notes)| (**notes, Reverse(**spelling)));
+        let most =
+            self.spellings.iter().max_by_key(|(spelling, notes)| (**notes, Reverse(**spelling)));
         most.map_or("", |(spelling, _)| spelling)
     }
 }

@@ -29,7 +29,7 @@ fn pages() -> TempDir {
 }
 
 fn open(folder: &TempDir) -> Vaults {
-    let settings = vault::Settings { root: folder.path().to_owned(), inbox: None };
+    let settings = vault::Settings::of(folder.path());
     Vaults::single(Vault::open(settings, Clock::system()).expect("a vault"))
 }
 
