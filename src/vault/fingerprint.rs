@@ -69,10 +69,12 @@ impl Identity {
 
     /// When the content was last modified, as the file system has it.
     pub(super) fn modified_at(&self) -> Timestamp {
-        let (seconds, nanoseconds) = self.modified;
-        let nanoseconds = i32::try_from(nanoseconds).unwrap_or(0);
-        // A file system may hold any number; times that no calendar has are none.
-        Timestamp::new(seconds, nanoseconds).unwrap_or(Timestamp::UNIX_EPOCH)
+        as_timestamp(self.modified)
+    }
+
+    /// When anything about the file was last changed.
+    pub(super) fn changed_at(&self) -> Timestamp {
+        as_timestamp(self.changed)
     }
 
     /// Whether a change after `moment` would have got another stamp than this one.
@@ -101,6 +103,12 @@ impl Identity {
         let age = moment.duration_since(UNIX_EPOCH).ok()?.checked_sub(stamped)?;
         tick.checked_sub(age).filter(|left| !left.is_zero())
     }
+}
+
+/// A file system may hold any number; times that no calendar has are none.
+fn as_timestamp((seconds, nanoseconds): (i64, i64)) -> Timestamp {
+    let nanoseconds = i32::try_from(nanoseconds).unwrap_or(0);
+    Timestamp::new(seconds, nanoseconds).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
 /// The present moment, for comparison with stamps.

@@ -20,7 +20,7 @@ use crate::access::path::VaultPath;
 use crate::search::index::{Batch, Index, PartitionId, PartitionSet};
 use crate::vault::answers::{Change, SkipReason};
 use crate::vault::files::Root;
-use crate::vault::fingerprint::{Identity, Inode};
+use crate::vault::fingerprint::{Identity, Inode, stamping_time};
 use crate::vault::snapshot::{ServedPage, Snapshot};
 use crate::vault::survey::Stability;
 
@@ -54,7 +54,8 @@ pub(super) struct Skipped {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LastChange {
     pub(super) at: Timestamp,
-    pub(super) lag_milliseconds: u64,
+    /// After the file was; `None` if it is gone.
+    pub(super) lag_milliseconds: Option<u64>,
 }
 
 impl Shelf {
@@ -274,9 +275,27 @@ impl Catalog {
         shelf.skipped = Arc::new(skipped);
         if previous.is_some() {
             // Nobody listens for what has always been there.
+            self.note_changes(&mut shelf, &changes);
             let _ = self.changes.send(changes.into());
         }
         shelf
+    }
+
+    /// Remembers for each part of the index when it was changed last, so that nobody
+    /// learns of changes elsewhere.
+    fn note_changes(&self, shelf: &mut Shelf, changes: &[Change]) {
+        let now = Timestamp::try_from(stamping_time()).unwrap_or(Timestamp::MIN);
+        for Change { path, before, after } in changes {
+            let identity = shelf.of.page(path).and_then(|page| self.root.identity(page));
+            let lag_milliseconds = identity
+                .map(|identity| now.duration_since(identity.changed_at()).as_millis())
+                .and_then(|lag| u64::try_from(lag).ok());
+            let in_inbox = self.reader.is_in_inbox(path);
+            let parts = before.iter().chain(after).filter_map(|class| partition(*class, in_inbox));
+            for part in parts {
+                shelf.last_changes.insert(part, LastChange { at: now, lag_milliseconds });
+            }
+        }
     }
 
     /// Makes the index smaller and faster without changing what it holds, off the path
