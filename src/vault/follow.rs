@@ -1,6 +1,6 @@
 //! Follows the disk in the background, so that requests seldom find work to do.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
@@ -18,8 +18,9 @@ use crate::vault::{Parts, Unavailable, Vault};
 /// While git is at work in the vault, it is looked at again after this.
 const MOTION_PAUSE: Duration = Duration::from_millis(100);
 
-/// How often at most, for a lock that git has left behind stays for ever.
-const MOTION_LOOKS: usize = 100;
+/// How often at most: longer than the index waits for git, for a lock that a crash has
+/// left behind stays for ever.
+const MOTION_LOOKS: usize = 120;
 
 impl Vault {
     /// Builds the index and follows the disk from now on, on threads that end with the
@@ -78,7 +79,7 @@ impl Parts {
     fn take_in(&self, batch: &Batch) -> Stability {
         // The keeper has said why.
         let Some(snapshot) = self.keeper.snapshot() else { return Stability::Settled };
-        let paths: Vec<VaultPath>;
+        let paths: HashSet<VaultPath>;
         let suspects = match batch {
             Batch::Everything => Suspects::All,
             Batch::Paths(names) => {
@@ -122,6 +123,6 @@ impl Parts {
 }
 
 /// The paths of a batch that may be pages, composed as paths are.
-fn pages_among(names: &BTreeSet<String>) -> Vec<VaultPath> {
+fn pages_among(names: &BTreeSet<String>) -> HashSet<VaultPath> {
     names.iter().filter_map(|name| name.parse().ok()).collect()
 }

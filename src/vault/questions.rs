@@ -1,5 +1,6 @@
 //! The questions that a vault answers about its notes.
 
+use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
 
 use jiff::{Timestamp, ZonedDateTime};
@@ -156,7 +157,7 @@ impl Vault {
         viewer: &Viewer,
         question: impl Fn(&View<'_>) -> Result<T, Stale>,
     ) -> Result<T, Unavailable> {
-        let mut changed = Vec::new();
+        let mut changed = HashSet::new();
         for attempt in 1..=ATTEMPTS {
             let snapshot = self.0.keeper.snapshot().ok_or(Unavailable)?;
             let suspects =
@@ -168,7 +169,9 @@ impl Vault {
             match question(&View { scene, shelf: &shelf }) {
                 Ok(answer) if self.0.keeper.confirms(shelf.of()) => return Ok(answer),
                 Ok(_) => {}
-                Err(Stale::Changed(path)) => changed.push(path),
+                Err(Stale::Changed(path)) => {
+                    changed.insert(path);
+                }
                 // The stamps may be too coarse to show it.
                 Err(Stale::Replaced(path)) => {
                     let replaced = shelf.of().page(&path);

@@ -8,7 +8,7 @@
 mod build;
 mod note;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -37,6 +37,8 @@ const LONGEST_MOTION: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 pub(super) struct Shelf {
     of: Arc<Snapshot>,
+    /// Whether something waits until git is done.
+    is_behind: bool,
     index: Index<Arc<Note>>,
     skipped: Arc<BTreeMap<VaultPath, Skipped>>,
     last_changes: BTreeMap<PartitionId, LastChange>,
@@ -60,7 +62,13 @@ pub(super) struct LastChange {
 
 impl Shelf {
     fn empty(of: Arc<Snapshot>) -> Self {
-        Self { of, index: Index::default(), skipped: Arc::default(), last_changes: BTreeMap::new() }
+        Self {
+            of,
+            is_behind: false,
+            index: Index::default(),
+            skipped: Arc::default(),
+            last_changes: BTreeMap::new(),
+        }
     }
 
     /// The snapshot that it agrees with.
@@ -99,13 +107,17 @@ pub(super) fn partition(class: PageClass, in_inbox: bool) -> Option<PartitionId>
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Suspects<'a> {
     None,
-    Paths(&'a [VaultPath]),
+    Paths(&'a HashSet<VaultPath>),
     All,
 }
 
 impl Suspects<'_> {
     fn is_empty(&self) -> bool {
-        matches!(self, Self::None | Self::Paths([]))
+        match self {
+            Self::None => true,
+            Self::Paths(paths) => paths.is_empty(),
+            Self::All => false,
+        }
     }
 
     fn include(&self, path: &VaultPath) -> bool {
@@ -165,29 +177,31 @@ impl Catalog {
         suspects: Suspects<'_>,
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Arc<Shelf> {
-        let is_in_step = |shelf: &Arc<Shelf>| shelf.of.begun >= snapshot.begun;
+        let is_in_step = |shelf: &Arc<Shelf>| {
+            shelf.of.begun >= snapshot.begun && (!shelf.is_behind || self.is_in_motion(&shelf.of))
+        };
         if let Some(shelf) = self.current().filter(|_| suspects.is_empty()).filter(is_in_step) {
             return shelf;
         }
         let mut known = self.known();
         // Others may have made it meanwhile.
         let current = self.current();
-        let is_late = current.as_ref().is_some_and(is_in_step);
-        if let Some(shelf) = current.as_ref().filter(|_| is_late && suspects.is_empty()) {
-            return Arc::clone(shelf);
+        if let Some(shelf) = current.clone().filter(|_| suspects.is_empty()).filter(is_in_step) {
+            return shelf;
         }
-        let snapshot = match &current {
-            Some(shelf) if is_late => Arc::clone(&shelf.of),
-            _ => Arc::clone(snapshot),
-        };
-        let mut work = self.compare(&known, &snapshot, suspects);
+        // Never back to an older one.
+        let newer = current.as_ref().filter(|shelf| shelf.of.begun > snapshot.begun);
+        let snapshot = Arc::clone(newer.map_or(snapshot, |shelf| &shelf.of));
+        let mut work = self.compare(&known, current.as_deref(), &snapshot, suspects);
         if current.is_some() && self.is_in_motion(&snapshot) {
             // What is new waits until git is done, so that no half of a checkout is
             // shown. What has gone, or is another class now, does not wait.
+            let planned = work.to_read.len();
             work.to_read.retain(|path| {
                 let before = known.get(path).map(|known| known.class);
                 before.is_some() && before != snapshot.page(path).map(|page| page.class)
             });
+            work.is_put_off = work.to_read.len() < planned;
         }
         let next = Arc::new(self.make(&mut known, current.as_deref(), snapshot, work, progress));
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&next));
@@ -202,32 +216,43 @@ impl Catalog {
             *since = None;
             return false;
         }
-        let since = *since.get_or_insert(snapshot.begun);
-        snapshot.begun.duration_since(since) < LONGEST_MOTION
+        since.get_or_insert_with(Instant::now).elapsed() < LONGEST_MOTION
     }
 
     /// What has to be done to the index for a snapshot.
     fn compare(
         &self,
         known: &HashMap<VaultPath, Known>,
+        current: Option<&Shelf>,
         snapshot: &Snapshot,
         suspects: Suspects<'_>,
     ) -> Work {
-        let mut work = Work::default();
-        for (path, page) in snapshot.pages.iter().filter(|(_, page)| is_catalogued(page)) {
+        let has_changed = |path: &VaultPath, page: &ServedPage| {
             let is_as_before = known.get(path).is_some_and(|known| {
                 known.class == page.class
                     && known.inode == page.inode
                     && (!suspects.include(path)
                         || known.identity.is_some() && known.identity == self.root.identity(page))
             });
-            if !is_as_before {
-                work.to_read.push(path.clone());
-            }
+            is_catalogued(page) && !is_as_before
+        };
+        let same_pages = current
+            .is_some_and(|shelf| !shelf.is_behind && Arc::ptr_eq(&shelf.of.pages, &snapshot.pages));
+        if let Suspects::Paths(paths) = suspects
+            && same_pages
+        {
+            let pages = paths.iter().filter_map(|path| Some((path, snapshot.page(path)?)));
+            let changed = pages.filter(|(path, page)| has_changed(path, page));
+            let to_read = changed.map(|(path, _)| path.clone()).collect();
+            return Work { to_read, ..Work::default() };
         }
+        let pages = snapshot.pages.iter().filter(|(path, page)| has_changed(path, page));
         let is_gone = |path: &&VaultPath| !snapshot.page(path).is_some_and(is_catalogued);
-        work.gone.extend(known.keys().filter(is_gone).cloned());
-        work
+        Work {
+            to_read: pages.map(|(path, _)| path.clone()).collect(),
+            gone: known.keys().filter(is_gone).cloned().collect(),
+            is_put_off: false,
+        }
     }
 
     fn make(
@@ -239,7 +264,9 @@ impl Catalog {
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Shelf {
         let mut shelf = match previous {
-            Some(previous) => Shelf { of: snapshot, ..previous.clone() },
+            Some(previous) => {
+                Shelf { of: snapshot, is_behind: work.is_put_off, ..previous.clone() }
+            }
             None => Shelf::empty(snapshot),
         };
         if work.gone.is_empty() && work.to_read.is_empty() {
@@ -333,6 +360,8 @@ impl Catalog {
 struct Work {
     gone: Vec<VaultPath>,
     to_read: Vec<VaultPath>,
+    /// Whether there is more to do, later.
+    is_put_off: bool,
 }
 
 /// Whether the index knows of a page at all.
