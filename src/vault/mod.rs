@@ -12,11 +12,15 @@
 //! - In doubt a class rises. It is lowered late, and never while git is at work.
 //! - What cannot be judged at all is [`Unavailable`], for everybody and every path.
 //! - `files` is the only code that opens pages, and only against a permit.
+//! - Questions about many pages are put to a `view`, which gives out only what its
+//!   viewer may see, and are answered from the index of exactly one snapshot.
 //!
 //! # Reading order
 //!
 //! `walk` and `git` (what there is) → `rulings`, `survey` (both together) → `judge` (what is
-//! served) → `snapshot` (for how long) → `files`, `page`, `library`.
+//! served) → `snapshot` (for how long) → `files`, `page`, [`markdown`] (what is in a page)
+//! → `catalog` (the index of a snapshot) → `view`, `library`, `questions` (what is asked)
+//! → `watch`, `follow` (what happens meanwhile).
 
 pub mod answers;
 mod attributes;
