@@ -162,19 +162,19 @@ impl Vault {
             let snapshot = self.0.keeper.snapshot().ok_or(Unavailable)?;
             let suspects =
                 if self.is_followed() { Suspects::Paths(&changed) } else { Suspects::All };
-            let shelf = self.0.catalog.shelf(&snapshot, suspects, &|_, _| ());
+            let now = self.0.catalog.shelf(&snapshot, suspects, &|_, _| ());
             let dates = self.dates();
-            let scene = self.scene(viewer, shelf.of(), dates.as_deref());
+            let scene = self.scene(viewer, now.of(), dates.as_deref());
             let scene = Scene { takes_changed: attempt == ATTEMPTS, ..scene };
-            match question(&View { scene, shelf: &shelf }) {
-                Ok(answer) if self.0.keeper.confirms(shelf.of()) => return Ok(answer),
+            match question(&View { scene, shelf: &now }) {
+                Ok(answer) if self.0.keeper.confirms(now.of()) => return Ok(answer),
                 Ok(_) => {}
                 Err(Stale::Changed(path)) => {
                     changed.insert(path);
                 }
                 // The stamps may be too coarse to show it.
                 Err(Stale::Replaced(path)) => {
-                    let replaced = shelf.of().page(&path);
+                    let replaced = now.of().page(&path);
                     replaced.and_then(|page| self.0.keeper.fresh(page)).ok_or(Unavailable)?;
                 }
             }

@@ -8,8 +8,8 @@
 //!
 //! # Reading order
 //!
-//! [`document`], [`builder`] (a segment in the making), [`segment`] and [`lists`] (what
-//! becomes of it), [`partition`] (segments less the deleted), [`merge`], [`writer`].
+//! `document`, `builder` (a segment in the making), `segment` and `lists` (what
+//! becomes of it), `partition` (segments less the deleted), `merge`, `writer`.
 
 use std::sync::Arc;
 

@@ -124,7 +124,7 @@ impl<'a> Desk<'a> {
                     Content::Text(text) => {
                         let identity = read.identity;
                         let indexed = catch_unwind(AssertUnwindSafe(|| {
-                            self.index(path, page, identity, &text)
+                            self.index(path, page, identity, &text);
                         }));
                         known.is_indexed = indexed.is_ok();
                         indexed.err().map(|_| SkipReason::Unparsable)

@@ -263,18 +263,18 @@ impl Catalog {
         work: Work,
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Shelf {
-        let mut shelf = match previous {
+        let mut next = match previous {
             Some(previous) => {
                 Shelf { of: snapshot, is_behind: work.is_put_off, ..previous.clone() }
             }
             None => Shelf::empty(snapshot),
         };
         if work.gone.is_empty() && work.to_read.is_empty() {
-            return shelf;
+            return next;
         }
         let mut batch = Batch::default();
         let mut changes = Vec::new();
-        let mut skipped = (*shelf.skipped).clone();
+        let mut skipped = (*next.skipped).clone();
         for path in work.gone.iter().chain(&work.to_read) {
             skipped.remove(path);
             let before = known.remove(path);
@@ -283,14 +283,14 @@ impl Catalog {
             {
                 batch.removed.push((part, path.as_str().into()));
             }
-            let after = shelf.of.page(path).filter(|page| is_catalogued(page));
+            let after = next.of.page(path).filter(|page| is_catalogued(page));
             changes.push(Change {
                 path: path.clone(),
                 before: before.map(|known| known.class),
                 after: after.map(|page| page.class),
             });
         }
-        let read = self.reader.read(&self.root, &shelf.of, &work.to_read, progress);
+        let read = self.reader.read(&self.root, &next.of, &work.to_read, progress);
         batch.added = read.segments;
         for page in read.pages {
             if let Some(reason) = page.skipped {
@@ -298,29 +298,29 @@ impl Catalog {
             }
             known.insert(page.path, page.known);
         }
-        shelf.index = shelf.index.apply(batch);
-        shelf.skipped = Arc::new(skipped);
+        next.index = next.index.apply(batch);
+        next.skipped = Arc::new(skipped);
         if previous.is_some() {
             // Nobody listens for what has always been there.
-            self.note_changes(&mut shelf, &changes);
+            self.note_changes(&mut next, &changes);
             let _ = self.changes.send(changes.into());
         }
-        shelf
+        next
     }
 
     /// Remembers for each part of the index when it was changed last, so that nobody
     /// learns of changes elsewhere.
-    fn note_changes(&self, shelf: &mut Shelf, changes: &[Change]) {
+    fn note_changes(&self, next: &mut Shelf, changes: &[Change]) {
         let now = Timestamp::try_from(stamping_time()).unwrap_or(Timestamp::MIN);
         for Change { path, before, after } in changes {
-            let identity = shelf.of.page(path).and_then(|page| self.root.identity(page));
+            let identity = next.of.page(path).and_then(|page| self.root.identity(page));
             let lag_milliseconds = identity
                 .map(|identity| now.duration_since(identity.changed_at()).as_millis())
                 .and_then(|lag| u64::try_from(lag).ok());
             let in_inbox = self.reader.is_in_inbox(path);
             let parts = before.iter().chain(after).filter_map(|class| partition(*class, in_inbox));
             for part in parts {
-                shelf.last_changes.insert(part, LastChange { at: now, lag_milliseconds });
+                next.last_changes.insert(part, LastChange { at: now, lag_milliseconds });
             }
         }
     }
@@ -330,9 +330,9 @@ impl Catalog {
     pub(super) fn compact(&self) {
         loop {
             let _known = self.known();
-            let Some(shelf) = self.current() else { return };
-            let Some(index) = shelf.index.compacted() else { return };
-            let next = Arc::new(Shelf { index, ..Shelf::clone(&shelf) });
+            let Some(current) = self.current() else { return };
+            let Some(index) = current.index.compacted() else { return };
+            let next = Arc::new(Shelf { index, ..Shelf::clone(&current) });
             *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(next);
         }
     }

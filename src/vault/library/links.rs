@@ -46,9 +46,9 @@ pub(in crate::vault) fn sources<'a>(
             }
             let leads_there = |link: &Link| view.resolve(link, &note.path).as_ref() == Some(target);
             let links = note.links.iter().map(crate::vault::catalog::KeptLink::to_link);
-            let lines: Vec<u32> = links.filter(leads_there).map(|link| link.line).collect();
-            if !lines.is_empty() {
-                found.push((&**note, lines));
+            let places: Vec<u32> = links.filter(leads_there).map(|link| link.line).collect();
+            if !places.is_empty() {
+                found.push((&**note, places));
             }
         }
     }

@@ -19,7 +19,7 @@ struct Use<'a> {
 /// tag, however many of the tags below it has.
 pub(in crate::vault) fn count(view: &View<'_>, prefix: &str) -> Vec<TagCount> {
     let prefix = tag_key(prefix);
-    let mut uses: HashMap<String, Use<'_>> = HashMap::new();
+    let mut by_tag: HashMap<String, Use<'_>> = HashMap::new();
     for note in view.notes(Inbox::LeftOut) {
         let mut counted: Vec<String> = Vec::new();
         for spelling in note.tags.iter().flat_map(|tag| with_parents(tag)) {
@@ -27,13 +27,13 @@ pub(in crate::vault) fn count(view: &View<'_>, prefix: &str) -> Vec<TagCount> {
             if !folded.starts_with(&prefix) || counted.contains(&folded) {
                 continue;
             }
-            let used = uses.entry(folded.clone()).or_default();
+            let used = by_tag.entry(folded.clone()).or_default();
             used.notes += 1;
             *used.spellings.entry(spelling).or_default() += 1;
             counted.push(folded);
         }
     }
-    let mut tags: Vec<TagCount> = uses
+    let mut tags: Vec<TagCount> = by_tag
         .into_values()
         .map(|used| TagCount { tag: used.usual_spelling().to_owned(), notes: used.notes })
         .collect();
