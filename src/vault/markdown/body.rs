@@ -234,7 +234,7 @@ impl<'a> Reader<'a> {
         // Cut before anything else is done with it: links nest, and each has all the
         // text of those within it.
         let shown = self.shown.get(open.shown_from..).unwrap_or_default();
-        let text = shown[..shown.floor_char_boundary(LONGEST)].trim().to_owned();
+        let text = beginning(shown, LONGEST).trim().to_owned();
         let Target { kind, path, anchor } = open.target;
         let is_empty = path.is_empty() && anchor.is_none();
         let is_over_lines = kind == LinkKind::Wiki && path.contains(['\n', '\r']);

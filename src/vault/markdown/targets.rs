@@ -84,7 +84,16 @@ fn decoded(text: &str) -> String {
 
 /// Cut to [`LONGEST`] bytes at a character.
 pub(super) fn kept(text: &str) -> String {
-    text[..text.floor_char_boundary(LONGEST)].to_owned()
+    beginning(text, LONGEST).to_owned()
+}
+
+/// At most so many bytes of a text, cut at a character.
+pub(super) fn beginning(text: &str, most: usize) -> &str {
+    let mut end = text.len().min(most);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 /// The Markdown links in a text that `CommonMark` does not take for links, because there
@@ -94,10 +103,10 @@ pub(super) fn with_blanks(text: &str) -> impl Iterator<Item = (usize, &str, &str
     /// Longer ones are none: that bounds the time.
     const FARTHEST: usize = 500;
     memchr::memmem::find_iter(text.as_bytes(), "](").filter_map(move |middle| {
-        let before = &text[text.ceil_char_boundary(middle.saturating_sub(FARTHEST))..middle];
+        let farthest = beginning(text, middle.saturating_sub(FARTHEST)).len();
+        let before = &text[farthest..middle];
         let label = &before[before.rfind('[')? + 1..];
-        let behind = &text[middle + 2..];
-        let behind = &behind[..behind.floor_char_boundary(FARTHEST)];
+        let behind = beginning(&text[middle + 2..], FARTHEST);
         let is_page = |address: &&str| {
             let path = address.split_once('#').map_or(*address, |(path, _)| path);
             path.contains(' ') && VaultPath::is_page_name(path.trim())
