@@ -80,7 +80,9 @@ fn real_keys_open_and_close_pages() {
     let vault = folder.open();
     let hits = || {
         let hits = vault.search(&everything(), "canary", 10).expect("an answer");
-        hits.iter().map(|hit| hit.note.path.to_string()).collect::<Vec<_>>().join(" ")
+        let mut paths: Vec<_> = hits.iter().map(|hit| hit.note.path.to_string()).collect();
+        paths.sort();
+        paths.join(" ")
     };
     let classes = || (vault.class("wiki/people/ann.md"), vault.class("work/plan.md"));
     assert_eq!(classes(), (PEOPLE, CONFIDENTIAL));
