@@ -3,7 +3,9 @@
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
+use cap_fs_ext::{
+    DirExt as _, FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _,
+};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 
@@ -52,6 +54,17 @@ impl Root {
     /// The folder itself, for listing names.
     pub(super) const fn folder(&self) -> &Dir {
         &self.folder
+    }
+
+    /// Whether an open folder is the one that the path means now.
+    pub(super) fn holds(&self, folder: &Dir, relative: &str) -> bool {
+        let now = std::fs::symlink_metadata(self.path.join(relative));
+        now.is_ok_and(|now| {
+            folder.dir_metadata().is_ok_and(|opened| {
+                let now = Identity::of(&now).inode;
+                (opened.dev(), opened.ino()) == (now.device, now.number)
+            })
+        })
     }
 
     /// What the disk stamps on a page, without opening it; `None` if it is not the

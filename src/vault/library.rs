@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use crate::access::class::PageClass;
+use crate::access::inbox::Inbox;
 use crate::access::path::VaultPath;
 use crate::access::permit::{ReadPermit, Viewer};
 use crate::search::{Folded, Query, Relevance};
@@ -71,7 +72,7 @@ pub(super) fn search(
     let mut found: Vec<(Relevance, VaultPath, Arc<Document>)> = Vec::new();
     for page in snapshot.classified() {
         let path = page.path().clone();
-        if question.without.is_some_and(|folder| path.as_str().starts_with(folder)) {
+        if question.without.is_some_and(|inbox| inbox.holds(&path)) {
             continue;
         }
         let Ok(permit) = viewer.permit_read(page) else { continue };
@@ -98,8 +99,8 @@ pub(super) fn search(
 pub(super) struct Question<'a> {
     pub(super) query: &'a Query,
     pub(super) limit: usize,
-    /// A folder whose pages do not count, with a slash at its end.
-    pub(super) without: Option<&'a str>,
+    /// A folder whose pages do not count.
+    pub(super) without: Option<&'a Inbox>,
 }
 
 impl Shelf {

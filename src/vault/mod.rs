@@ -12,11 +12,12 @@
 //! - In doubt a class rises. It is lowered late, and never while git is at work.
 //! - What cannot be judged at all is [`Unavailable`], for everybody and every path.
 //! - `files` is the only code that opens pages, and only against a permit.
+//! - `inbox::disk` is the only code that writes, and only against a permit too.
 //!
 //! # Reading order
 //!
 //! `walk` and `git` (what there is) → `survey` (both together) → `judge` (what is
-//! served) → `snapshot` (for how long) → `files`, `page`, `library`.
+//! served) → `snapshot` (for how long) → `files`, `page`, `library`, [`inbox`].
 
 pub mod answers;
 mod attributes;
@@ -24,6 +25,7 @@ mod evidence;
 mod files;
 mod fingerprint;
 mod git;
+pub mod inbox;
 mod judge;
 mod library;
 pub mod markdown;
@@ -39,13 +41,14 @@ mod tests;
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use tracing::info;
 
 use crate::access::class::{
     ClassifiedPath, GitAttributes, NameCase, PageClass, Ruling, class_in_doubt, judge,
 };
+use crate::access::inbox::{Inbox, InvalidInbox};
 use crate::access::path::VaultPath;
 use crate::access::permit::{Hidden, Viewer};
 use crate::clock::Clock;
@@ -69,7 +72,8 @@ pub struct Settings {
     /// The folder. It need not be a git repository.
     pub root: PathBuf,
     /// The folder of notes that are not filed yet, relative to the root. They can be
-    /// read, but are left out of search.
+    /// read, but are left out of search. Clients may write here and nowhere else;
+    /// without it they cannot write.
     pub inbox: Option<String>,
 }
 
@@ -82,8 +86,9 @@ struct Parts {
     root: Arc<Root>,
     keeper: Keeper,
     shelf: Shelf,
-    /// With a slash at its end.
-    inbox: Option<String>,
+    inbox: Option<Inbox>,
+    /// Held by the one request that writes.
+    writing: Mutex<()>,
 }
 
 /// A page as it is served.
@@ -176,8 +181,10 @@ impl Vault {
         let root = Arc::new(Root::open(&settings.root).map_err(|error| unopened(&error))?);
         let surveyor = Surveyor::new(Arc::clone(&root));
         let keeper = Keeper::new(surveyor, clock).map_err(|reason| unopened(&reason))?;
-        let inbox = settings.inbox.map(|folder| format!("{folder}/"));
-        Ok(Self(Arc::new(Parts { root, keeper, shelf: Shelf::default(), inbox })))
+        let inbox = settings.inbox.as_deref().map(str::parse).transpose();
+        let inbox = inbox.map_err(|error: InvalidInbox| unopened(&format!("inbox: {error}")))?;
+        let (shelf, writing) = (Shelf::default(), Mutex::default());
+        Ok(Self(Arc::new(Parts { root, keeper, shelf, inbox, writing })))
     }
 
     /// Reads one page for a viewer.
@@ -225,8 +232,8 @@ impl Vault {
         for _ in 0..ATTEMPTS {
             let snapshot = self.snapshot()?;
             let Some(query) = &query else { return Ok(Vec::new()) };
-            let Parts { root, shelf, keeper, inbox } = &*self.0;
-            let question = Question { query, limit, without: inbox.as_deref() };
+            let Parts { root, shelf, keeper, inbox, .. } = &*self.0;
+            let question = Question { query, limit, without: inbox.as_ref() };
             let hits = library::search(root, shelf, &snapshot, viewer, &question);
             if keeper.confirms(&snapshot) {
                 return Ok(hits);

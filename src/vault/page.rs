@@ -1,7 +1,10 @@
 //! What is in a page: bytes → text → title.
 
+use std::fmt::Write as _;
+
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use sha2::{Digest as _, Sha256};
 
 use crate::access::path::VaultPath;
 use crate::vault::evidence::is_ciphertext;
@@ -39,17 +42,30 @@ pub(super) fn decode(bytes: Vec<u8>) -> Content {
 /// The title of a page: from its frontmatter, else its first heading of the first
 /// level, else its file name.
 pub(super) fn title(path: &VaultPath, text: &str) -> String {
+    written_title(text).unwrap_or_else(|| path.stem().to_owned())
+}
+
+/// The title that stands in the text itself.
+pub(super) fn written_title(text: &str) -> Option<String> {
     let (frontmatter, body) = split_frontmatter(text);
     frontmatter
         .lines()
         .find_map(|line| line.strip_prefix("title:"))
         .and_then(simple_scalar)
         .or_else(|| first_heading(body))
-        .unwrap_or_else(|| path.stem().to_owned())
+}
+
+/// What changes whenever a text does: half of its SHA-256, in hexadecimal.
+pub(super) fn etag(text: &str) -> String {
+    let digest = Sha256::digest(text);
+    digest.iter().take(16).fold(String::new(), |mut etag, byte| {
+        let _ = write!(etag, "{byte:02x}");
+        etag
+    })
 }
 
 /// Splits at the second `---` line, if the first line is one.
-fn split_frontmatter(text: &str) -> (&str, &str) {
+pub(super) fn split_frontmatter(text: &str) -> (&str, &str) {
     let mut lines = text.split_inclusive('\n');
     let Some(first) = lines.next().filter(|line| line.trim_end() == "---") else {
         return ("", text);

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use unicode_normalization::UnicodeNormalization as _;
+
 use crate::access::class::{GitAttributes, NameCase, PageClass, Ruling, class_in_doubt, judge};
 use crate::access::path::VaultPath;
-use crate::vault::attributes::{self, Spelling};
+use crate::vault::attributes;
 use crate::vault::evidence::{Blobs, EncryptedPaths};
 use crate::vault::files::Root;
 use crate::vault::fingerprint::{Fingerprint, Inode, Watch, stamping_time};
@@ -72,6 +74,15 @@ pub(super) struct Twin {
     pub(super) ruling: Ruling,
 }
 
+/// What a page would be at a path, by the rules alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Prospect {
+    pub(super) class: PageClass,
+    /// Whether git-crypt is to encrypt it and is not set up to: git would store it as it
+    /// is (gitattributes.md section 2).
+    pub(super) would_stay_plain: bool,
+}
+
 /// Whether git is at work in the vault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stability {
@@ -125,6 +136,36 @@ impl Surveyor {
             }
         }
         Err(Trouble::Passing("the vault changes faster than it can be judged".to_owned()))
+    }
+
+    /// What a page would be at each of these paths, as the disk spells them, whether or
+    /// not there is one. The repository is where the last survey found it.
+    pub(super) fn judge_paths(&mut self, paths: &[String]) -> Result<Vec<Prospect>, Trouble> {
+        let composed = |path: &String| path.nfc().collect::<String>();
+        let Some(git) = &self.git else {
+            let by_name = |path| judge(&composed(path), &GitAttributes::NONE, NameCase::Exact);
+            let prospect =
+                |path| Prospect { class: by_name(path).class, would_stay_plain: false };
+            return Ok(paths.iter().map(prospect).collect());
+        };
+        let Some(Located { repository, .. }) = &self.located else {
+            return Err(Trouble::Passing("the repository is not where it was".to_owned()));
+        };
+        let names = paths.iter().map(|path| &**path);
+        let answer = attributes::ask(git, names, std::iter::empty(), repository.spelling())?;
+        if !answer.complaints.is_empty() {
+            return Err(Trouble::Passing(format!("git says: {}", answer.complaints)));
+        }
+        let encrypted = self.blobs.encrypted_paths(git)?;
+        let prospect = |(path, attributes): (&String, &GitAttributes)| {
+            let path = composed(path);
+            let class = judge(&path, attributes, repository.name_case()).class;
+            let evidence = encrypted.contains(&path).then(|| class_in_doubt(&path));
+            let would_stay_plain =
+                attributes.is_encrypted() && !git.encrypts_with(&attributes.filter)?;
+            Ok(Prospect { class: class.max(evidence.unwrap_or(class)), would_stay_plain })
+        };
+        paths.iter().zip(&answer.answers).map(prospect).collect()
     }
 
     fn attempt(&mut self) -> Result<Option<Survey>, Trouble> {
@@ -222,10 +263,8 @@ fn judge_with_git(
     walk: &Walk,
     doubts: &mut Vec<String>,
 ) -> Result<Judgement, GitError> {
-    let spelling =
-        if repository.composes_names() { Spelling::Composed } else { Spelling::AsOnDisk };
     let pages = walk.pages.iter().map(|page| &*page.disk);
-    let answer = attributes::ask(git, pages, walk.folders_with_rules(), spelling)?;
+    let answer = attributes::ask(git, pages, walk.folders_with_rules(), repository.spelling())?;
     doubts.extend(answer.complaints.lines().map(|line| format!("git says: {line}")));
     let encrypted = blobs.encrypted_paths(git)?;
     Ok(Judgement { attributes: answer.answers, encrypted, case: repository.name_case() })

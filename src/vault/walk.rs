@@ -15,7 +15,7 @@ use crate::vault::fingerprint::{Identity, Inode};
 const DEEPEST: usize = 100;
 
 /// Names that `git mergetool` gives to the versions that it asks about.
-const MERGE_LEFTOVERS: [&str; 3] = ["_BASE_", "_LOCAL_", "_REMOTE_"];
+pub(super) const MERGE_LEFTOVERS: [&str; 3] = ["_BASE_", "_LOCAL_", "_REMOTE_"];
 
 /// What the disk has.
 #[derive(Debug, Default)]
