@@ -33,6 +33,9 @@ pub struct ConfigurationFlags {
     /// Folder of notes.
     #[arg(long, value_name = "DIR")]
     pub vault: Option<String>,
+    /// Folder in the vault that clients may write new notes into [default: they cannot write].
+    #[arg(long, value_name = "FOLDER")]
+    pub inbox: Option<String>,
     /// Address and port to listen on; port 0 picks a free one [default: 127.0.0.1:8090].
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<String>,
@@ -76,6 +79,7 @@ impl ConfigurationFlags {
     pub fn given(&self) -> impl Iterator<Item = (Key, String)> {
         let value = |key: Key| match key {
             Key::Vault => &self.vault,
+            Key::Inbox => &self.inbox,
             Key::Listen => &self.listen,
             Key::Resource => &self.resource,
             Key::Issuer => &self.issuer,

@@ -89,7 +89,7 @@ pub fn run(flags: &ClassifyFlags) -> anyhow::Result<ExitCode> {
 
 fn configured_vault(flags: &ClassifyFlags) -> anyhow::Result<PathBuf> {
     match gather(RawConfiguration::default(), flags.config.clone())?.people {
-        People::SingleOwner { vault } => Ok(vault),
+        People::SingleOwner { vault, .. } => Ok(vault),
         People::Named(_) => anyhow::bail!("there are several vaults; say which with --vault DIR"),
     }
 }

@@ -2,6 +2,7 @@
 
 mod read_page;
 mod search;
+mod write_inbox_note;
 
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::model::{CallToolResult, ContentBlock};
@@ -11,7 +12,7 @@ use super::service::McpServer;
 
 /// All tools.
 pub(super) fn router() -> ToolRouter<McpServer> {
-    McpServer::search_tool() + McpServer::read_page_tool()
+    McpServer::search_tool() + McpServer::read_page_tool() + McpServer::write_inbox_note_tool()
 }
 
 /// An answer, as structure for programs and as text for models.
