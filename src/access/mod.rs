@@ -8,7 +8,8 @@
 //!
 //! # Invariants
 //!
-//! - A [`Viewer`](permit::Viewer) comes from a verified token and from nowhere else.
+//! - A [`Viewer`](permit::Viewer) comes from a verified token, or is the owner at the
+//!   terminal, and comes from nowhere else.
 //! - A [`ReadPermit`](permit::ReadPermit) comes from a viewer and a judged page, is
 //!   spent by use, and cannot be copied.
 //! - A [`WritePermit`](permit::WritePermit) comes from a viewer, a judged path and the

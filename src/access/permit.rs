@@ -13,6 +13,11 @@ use crate::resource_server::verify::VerifiedToken;
 /// # use brain_mcp::{access::permit::Viewer, contract::scope::ScopeSet};
 /// let forged = Viewer { subject: "owner".into(), client: "c".into(), scopes: ScopeSet::ALL };
 /// ```
+///
+/// ```compile_fail,E0624
+/// # use brain_mcp::{access::permit::Viewer, contract::scope::ScopeSet};
+/// let forged = Viewer::at_the_terminal(ScopeSet::ALL);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Viewer {
     subject: Box<str>,
@@ -29,6 +34,16 @@ impl Viewer {
             client: token.client().into(),
             scopes: token.scopes(),
         }
+    }
+
+    /// The owner at a terminal of the machine that has the notes. There is no token:
+    /// who can start the program on the folder can read the folder. Secret pages stay
+    /// out all the same.
+    ///
+    /// Only [`admin`](crate::admin) may call this; a test of the source holds the other
+    /// modules to it.
+    pub(crate) fn at_the_terminal(scopes: ScopeSet) -> Self {
+        Self { subject: "owner".into(), client: "terminal".into(), scopes }
     }
 
     /// A viewer without a token.

@@ -1,6 +1,6 @@
 use super::class::{ClassifiedPath, GitAttributes, NameCase, PageClass, class_in_doubt, judge};
-use super::path::VaultPath;
 use super::inbox::Inbox;
+use super::path::VaultPath;
 use super::permit::{NotWritable, Viewer};
 use super::policy::{accepts, opens};
 use crate::contract::scope::{Scope, ScopeSet};
@@ -60,7 +60,9 @@ fn only_the_inbox_is_writable() {
         assert_eq!(permit(ScopeSet::NONE, path, PageClass::Ordinary), Err(NotWritable));
         assert_eq!(permit(ScopeSet::ALL, path, PageClass::Secret), Err(NotWritable));
     }
-    for path in ["a.md", "caf\u{e9}/a.md", "caf\u{e9}/new.md", "caf\u{e9}/newer/a.md", "CAF\u{e9}/new/a.md"] {
+    for path in
+        ["a.md", "caf\u{e9}/a.md", "caf\u{e9}/new.md", "caf\u{e9}/newer/a.md", "CAF\u{e9}/new/a.md"]
+    {
         assert_eq!(permit(ScopeSet::ALL, path, PageClass::Ordinary), Err(NotWritable), "{path}");
     }
 }

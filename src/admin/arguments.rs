@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::admin::questions::QuestionFlags;
 use crate::configuration::raw::Key;
 
 /// Let AI agents search and read your notes, and decide what each may see.
@@ -22,6 +23,10 @@ pub enum Command {
     Serve(Box<ConfigurationFlags>),
     /// Show the class of each page and the rule that decided it.
     Classify(Box<ClassifyFlags>),
+    /// Search the notes, as a client does.
+    Search(Box<SearchFlags>),
+    /// Show what the vault consists of, and how well it is indexed.
+    Stats(Box<QuestionFlags>),
 }
 
 /// Every scalar of the configuration, as a flag.
@@ -109,6 +114,24 @@ pub struct ClassifyFlags {
     /// Configuration file (TOML) that names the vault.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+}
+
+/// What to look for, and where.
+#[derive(Clone, Debug, Args)]
+pub struct SearchFlags {
+    /// Words, "phrases", +required, -excluded, title: tag: path: after: before:.
+    /// Put -- in front of a query that begins with a minus.
+    #[arg(required = true)]
+    pub query: Vec<String>,
+    /// Notes in and below this folder only.
+    #[arg(long, value_name = "FOLDER")]
+    pub folder: Option<String>,
+    /// Show at most so many notes.
+    #[arg(long, value_name = "NUMBER", default_value_t = 10)]
+    pub limit: usize,
+    /// Which vault to ask, and as whom.
+    #[command(flatten)]
+    pub question: QuestionFlags,
 }
 
 fn parse_limit(text: &str) -> Result<(String, String), String> {

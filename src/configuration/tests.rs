@@ -199,11 +199,16 @@ fn a_request_limit_can_only_be_off() {
 #[test]
 fn an_inbox_is_named_or_there_is_none() {
     let vault = (Key::Vault, "src");
-    let inbox = |flags: &[(Key, &str)], environment: &[(&str, &str)], text: &str| {
-        match from(flags, environment, text).expect("a configuration").people {
-            People::SingleOwner { inbox, .. } => inbox,
-            People::Named(users) => users[0].inbox.clone(),
-        }
+    let inbox = |flags: &[(Key, &str)], environment: &[(&str, &str)], text: &str| match from(
+        flags,
+        environment,
+        text,
+    )
+    .expect("a configuration")
+    .people
+    {
+        People::SingleOwner { inbox, .. } => inbox,
+        People::Named(users) => users[0].inbox.clone(),
     };
     assert_eq!(inbox(&[vault], &[], ""), None);
     assert_eq!(inbox(&[vault], &[("BRAIN_MCP_INBOX", "")], ""), None);

@@ -4,7 +4,8 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use cap_fs_ext::{
-    DirExt as _, FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _,
+    DirExt as _, FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _,
+    OpenOptionsSyncExt as _,
 };
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};

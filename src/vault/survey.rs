@@ -144,8 +144,7 @@ impl Surveyor {
         let composed = |path: &String| path.nfc().collect::<String>();
         let Some(git) = &self.git else {
             let by_name = |path| judge(&composed(path), &GitAttributes::NONE, NameCase::Exact);
-            let prospect =
-                |path| Prospect { class: by_name(path).class, would_stay_plain: false };
+            let prospect = |path| Prospect { class: by_name(path).class, would_stay_plain: false };
             return Ok(paths.iter().map(prospect).collect());
         };
         let Some(Located { repository, .. }) = &self.located else {

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cap_std::fs::{Dir, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
-use rustix::fs::{RenameFlags, renameat_with};
+use rustix::fs::{Mode, OFlags, RenameFlags, openat, renameat_with};
 use rustix::io::Errno;
 
 use crate::access::path::VaultPath;
@@ -49,7 +49,7 @@ impl Turn {
     /// Waits for a turn. `None` if somebody else has not ended theirs in time.
     pub(super) fn take(root: &Dir) -> io::Result<Option<Self>> {
         // Opened anew: the lock belongs to what was opened, and goes when that does.
-        let vault = root.open_dir(".")?.into_std_file();
+        let vault = open_to_read(root)?;
         let deadline = Instant::now() + PATIENCE;
         loop {
             let is_exclusive = match vault.try_lock() {
@@ -199,11 +199,18 @@ impl Drop for Draft<'_> {
 
 /// Makes the names in a folder durable.
 pub(super) fn sync_folder(folder: &Dir) -> io::Result<()> {
-    match folder.try_clone()?.into_std_file().sync_all() {
+    match open_to_read(folder)?.sync_all() {
         // Some network drives keep folders elsewhere, and say so like this.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
         synced => synced,
     }
+}
+
+/// Opens a folder anew. The handle that paths are resolved by is good for nothing else
+/// (`O_PATH`).
+fn open_to_read(folder: &Dir) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(File::from(openat(folder, ".", flags, Mode::empty())?))
 }
 
 /// A name that no running program of ours has given yet.

@@ -336,10 +336,9 @@ impl Writing<'_> {
             return Err(WriteError::NotEncrypted);
         }
         let inbox = self.vault.0.inbox.as_ref().ok_or(WriteError::NoInbox)?;
-        let refused = if class == PageClass::Secret { WriteError::Secret } else { WriteError::Outside };
-        self.viewer
-            .permit_write(inbox, ClassifiedPath::judged(path, class))
-            .map_err(|_| refused)
+        let refused =
+            if class == PageClass::Secret { WriteError::Secret } else { WriteError::Outside };
+        self.viewer.permit_write(inbox, ClassifiedPath::judged(path, class)).map_err(|_| refused)
     }
 
     /// Whether the rules are those that the place was judged by, and the folder is still

@@ -78,7 +78,8 @@ impl LineEnd {
     }
 
     fn apply(self, text: &str) -> Cow<'_, str> {
-        let unix = if text.contains("\r\n") { text.replace("\r\n", "\n").into() } else { text.into() };
+        let unix =
+            if text.contains("\r\n") { text.replace("\r\n", "\n").into() } else { text.into() };
         match self {
             Self::Unix => unix,
             Self::Windows => unix.replace('\n', "\r\n").into(),

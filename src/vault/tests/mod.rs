@@ -1,6 +1,7 @@
 //! Small real repositories, and vaults over them.
 
 mod disk;
+mod inbox;
 mod locked;
 mod race;
 mod repositories;

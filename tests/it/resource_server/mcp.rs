@@ -122,13 +122,14 @@ fn owner_token() -> String {
 fn check_tools(list: &Value) {
     let tools = list["tools"].as_array().expect("tools");
     let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["read_page", "search"]);
+    assert_eq!(names, ["read_page", "search", "write_inbox_note"]);
     for tool in tools {
+        let writes = tool["name"] == "write_inbox_note";
         assert!(tool["title"].is_string() && tool["description"].is_string());
         assert!(tool["description"].as_str().unwrap().contains("Example: {"));
-        assert_eq!(tool["annotations"]["readOnlyHint"], true);
+        assert_eq!(tool["annotations"]["readOnlyHint"], !writes);
         assert_eq!(tool["annotations"]["destructiveHint"], false);
-        assert_eq!(tool["annotations"]["idempotentHint"], true);
+        assert_eq!(tool["annotations"]["idempotentHint"], !writes);
         assert_eq!(tool["annotations"]["openWorldHint"], false);
         assert_eq!(tool["inputSchema"]["type"], "object");
         assert_eq!(tool["outputSchema"]["type"], "object");
@@ -138,6 +139,9 @@ fn check_tools(list: &Value) {
     }
     assert_eq!(tools[1]["inputSchema"]["required"], json!(["query"]));
     assert_eq!(tools[0]["inputSchema"]["required"], json!(["path"]));
+    assert_eq!(tools[2]["inputSchema"]["required"], json!(["content"]));
+    let modes = &tools[2]["inputSchema"]["properties"]["mode"];
+    assert_eq!(modes["enum"], json!(["create", "append"]), "{modes}");
 }
 
 #[tokio::test]
