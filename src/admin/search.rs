@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
+use crate::access::path::VaultPath;
 use crate::admin::arguments::SearchFlags;
 use crate::admin::terminal::{Paint, Role, Working, unless_closed};
 use crate::vault::answers::{DateSource, NoteHit, Passage, SearchRequest, SearchResults};
@@ -142,6 +143,6 @@ fn hit_as_json(hit: &NoteHit) -> Value {
         "modified": note.modified.at.to_string(),
         "modified_from": source,
         "size": note.size,
-        "conflict_of": note.conflict_of.as_ref().map(|path| path.as_str()),
+        "conflict_of": note.conflict_of.as_ref().map(VaultPath::as_str),
     })
 }

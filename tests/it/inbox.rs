@@ -112,6 +112,41 @@ async fn every_path_outside_gets_the_same_bytes() {
     }
 }
 
+/// Whatever the arguments are, there is an answer, and nothing is written that was not
+/// meant so.
+#[tokio::test]
+async fn bad_arguments_are_answered() {
+    let vault = VaultBuilder::plain(&[("a.md", "text")]);
+    let app = serving(&vault).await;
+    let mcp = client(&app, &["wiki:read", "wiki:write"]).await;
+    let long = "x/".repeat(5_000);
+    for arguments in [
+        json!({}),
+        json!({ "content": "x" }),
+        json!({ "title": "x" }),
+        json!({ "title": " ", "content": "x" }),
+        json!({ "title": "x", "content": "" }),
+        json!({ "title": "x", "content": "a\u{0}b" }),
+        json!({ "title": "x", "content": 7 }),
+        json!({ "title": 7, "content": "x" }),
+        json!({ "title": "x", "content": "x", "mode": "overwrite" }),
+        json!({ "title": "x", "content": "x", "vault": "nobody's" }),
+        json!({ "path": "..", "content": "x" }),
+        json!({ "path": "inbox", "content": "x" }),
+        json!({ "path": "inbox/", "content": "x" }),
+        json!({ "path": "inbox/../a", "content": "x" }),
+        json!({ "path": format!("inbox/{long}a.md"), "content": "x" }),
+        json!({ "path": "inbox/a\u{0}.md", "content": "x" }),
+    ] {
+        let reply = mcp.tool(&app, TOOL, arguments.clone()).await;
+        assert_eq!(reply.status, 200, "{arguments}");
+        let answer = reply.json();
+        let is_refused = !answer["error"].is_null() || answer["result"]["isError"] == true;
+        assert!(is_refused, "{arguments}: {answer}");
+    }
+    assert!(!vault.root().join("inbox").exists());
+}
+
 /// Build 8: the server changes no file except by writing into the inbox. Every tool
 /// runs, every resource and prompt is asked for, and writes fail in every way.
 #[tokio::test]

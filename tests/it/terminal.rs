@@ -28,7 +28,7 @@ fn results() -> SearchResults {
     };
     let passage = Passage {
         text: "Die Wärmepumpe kostet".to_owned(),
-        matches: vec![4..14],
+        matches: std::iter::once(4..14).collect(),
         lines: Some(7..=8),
         headings: vec!["Offers".to_owned(), "First".to_owned()],
         anchor: Some("first".to_owned()),

@@ -224,3 +224,46 @@ fn is_temporary(name: &str) -> bool {
     let inner = name.strip_prefix(TEMPORARY_START).and_then(|it| it.strip_suffix(TEMPORARY_END));
     inner.is_some_and(|it| it.len() == 16 && it.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use cap_std::ambient_authority;
+    use cap_std::fs::Dir;
+
+    use super::{Draft, is_temporary, temporary_name};
+
+    /// A drive that cannot rename without replacing: the same comes of a second name.
+    #[test]
+    fn where_there_is_no_such_rename_a_link_does_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).expect("a folder");
+        let read = |name| {
+            #[expect(clippy::disallowed_methods, reason = "the test looks at what was written")]
+            dir.read_to_string(name)
+        };
+        let draft = Draft::new(&dir, "first").expect("a draft");
+        draft.link_to("a.md").expect("a note");
+        drop(draft);
+        let draft = Draft::new(&dir, "second").expect("a draft");
+        let taken = draft.link_to("a.md").expect_err("it is taken");
+        assert_eq!(taken.kind(), io::ErrorKind::AlreadyExists);
+        drop(draft);
+        assert_eq!(read("a.md").expect("a note"), "first");
+        assert_eq!(dir.entries().expect("names").count(), 1);
+    }
+
+    /// L45, L55: temporary names have one length, and every tool ignores them.
+    #[test]
+    fn temporary_names_are_ours_and_short() {
+        let names = [temporary_name(), temporary_name()];
+        assert_ne!(names[0], names[1]);
+        for name in &names {
+            assert!(is_temporary(name) && name.starts_with('.') && name.len() == 31, "{name}");
+        }
+        for name in [".brain-mcp-.tmp", ".brain-mcp-0123456789abcdeg.tmp", "x.tmp"] {
+            assert!(!is_temporary(name), "{name}");
+        }
+    }
+}

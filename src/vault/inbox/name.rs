@@ -176,6 +176,7 @@ fn folded(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{LONGEST, NoteName, TakenNames, folder_name};
+    use crate::access::path::VaultPath;
 
     #[track_caller]
     fn title(title: &str, name: &str) {
@@ -228,7 +229,7 @@ mod tests {
             let name = NoteName::of_title(&text.repeat(250));
             for cut in [name.plain(), name.numbered(2), name.numbered(1000), name.marked("0f")] {
                 assert!(cut.len() <= LONGEST && cut.len() > LONGEST - 30, "{cut}");
-                assert!(cut.ends_with(".md"), "{cut}");
+                assert!(VaultPath::is_page_name(&cut), "{cut}");
             }
         }
         let family = NoteName::of_title(&"👩‍👩‍👧‍👦".repeat(20)).plain();

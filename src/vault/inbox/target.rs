@@ -141,7 +141,7 @@ impl Target {
             }
             let prospect = match number {
                 1 => of_plain,
-                _ => judge(&[name.clone()])?.pop().ok_or(Unavailable)?,
+                _ => judge(std::slice::from_ref(&name))?.pop().ok_or(Unavailable)?,
             };
             if viewer.may_see(prospect.class) {
                 return Ok(Choice::New { name, prospect });

@@ -22,7 +22,9 @@ pub(super) fn new_note(title: &str, stem: &str, content: &str) -> String {
         let (_, body) = split_frontmatter(content);
         let end = line_end.as_str();
         text.push_str(&content[..content.len() - body.len()]);
-        text.push_str(&format!("# {title}{end}{end}{}", body.trim_start_matches(['\r', '\n'])));
+        for part in ["# ", &title, end, end, body.trim_start_matches(['\r', '\n'])] {
+            text.push_str(part);
+        }
     }
     line_end.finish(&mut text);
     text
