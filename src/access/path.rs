@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
@@ -13,7 +14,7 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quic
 /// page. A path is only a name: it is looked up among the pages that the disk has,
 /// never joined to a folder.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct VaultPath(Box<str>);
+pub struct VaultPath(Arc<str>);
 
 /// Why a text names no page. To a caller it is the same as a missing page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -89,7 +90,7 @@ impl FromStr for VaultPath {
         }
         Ok(Self(match is_nfc_quick(text.chars()) {
             IsNormalized::Yes => text.into(),
-            IsNormalized::No | IsNormalized::Maybe => text.nfc().collect(),
+            IsNormalized::No | IsNormalized::Maybe => text.nfc().collect::<String>().into(),
         }))
     }
 }

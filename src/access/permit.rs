@@ -116,7 +116,7 @@ impl Viewer {
 /// ```
 ///
 /// ```compile_fail,E0382
-/// # use brain_mcp::access::permit::ReadPermit;
+/// # use brain_mcp::access::permit::{OpenPermit as _, ReadPermit};
 /// # fn read_twice(permit: ReadPermit) {
 /// let (once, twice) = (permit.into_path(), permit.into_path());
 /// # }
@@ -132,13 +132,56 @@ impl Viewer {
 #[must_use = "a permit that is not used opens nothing"]
 pub struct ReadPermit(ClassifiedPath);
 
-impl ReadPermit {
+/// Leave to take one page into the index, once. What is in there is kept apart by
+/// class, and every question to it says which classes the viewer may see.
+///
+/// ```compile_fail,E0423
+/// # use brain_mcp::access::{class::ClassifiedPath, permit::IndexPermit};
+/// # fn forge(page: ClassifiedPath) {
+/// let forged = IndexPermit(page);
+/// # }
+/// ```
+#[derive(Debug)]
+#[must_use = "a permit that is not used opens nothing"]
+pub struct IndexPermit(ClassifiedPath);
+
+impl IndexPermit {
+    /// Leave for a page of any class but one.
+    ///
+    /// # Errors
+    ///
+    /// [`Hidden`]: secret pages are never indexed.
+    pub fn for_page(page: ClassifiedPath) -> Result<Self, Hidden> {
+        if page.class() == PageClass::Secret { Err(Hidden) } else { Ok(Self(page)) }
+    }
+}
+
+/// Leave to open one page, whatever for: [`ReadPermit`] or [`IndexPermit`].
+pub trait OpenPermit: sealed::Sealed {
     /// Spends the permit.
     #[must_use]
-    pub fn into_path(self) -> VaultPath {
-        let ReadPermit(page) = self;
+    fn into_path(self) -> VaultPath;
+}
+
+impl OpenPermit for ReadPermit {
+    fn into_path(self) -> VaultPath {
+        let Self(page) = self;
         page.path().clone()
     }
+}
+
+impl OpenPermit for IndexPermit {
+    fn into_path(self) -> VaultPath {
+        let Self(page) = self;
+        page.path().clone()
+    }
+}
+
+/// No other module makes a permit of its own.
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::ReadPermit {}
+    impl Sealed for super::IndexPermit {}
 }
 
 /// Absent or forbidden: one answer, so that nobody can tell which.

@@ -65,6 +65,9 @@ pub struct ConfigurationFlags {
     /// Origins, beside loopback and our own, whose scripts may call the endpoint.
     #[arg(long, value_name = "ORIGINS")]
     pub allowed_origins: Option<String>,
+    /// Tools that are listed: pages, notes, openai, separated by commas [default: pages,notes].
+    #[arg(long, value_name = "NAMES")]
+    pub toolsets: Option<String>,
     /// What to log, such as info or `brain_mcp=debug` [default: info].
     #[arg(long, value_name = "FILTER")]
     pub log: Option<String>,
@@ -93,6 +96,7 @@ impl ConfigurationFlags {
             Key::OwnerPasswordFile => &self.owner_password_file,
             Key::TrustedProxies => &self.trusted_proxies,
             Key::AllowedOrigins => &self.allowed_origins,
+            Key::Toolsets => &self.toolsets,
             Key::Log => &self.log,
             Key::LogFormat => &self.log_format,
         };

@@ -73,7 +73,7 @@ struct JsonPage<'a> {
 /// Whatever keeps the vault from being judged, in words for the owner.
 pub fn run(flags: &ClassifyFlags) -> anyhow::Result<ExitCode> {
     let settings = match &flags.vault {
-        Some(root) => Settings { root: root.clone(), inbox: None },
+        Some(root) => Settings::of(root),
         None => configured_vault(flags.config.clone())?,
     };
     let vault = Vault::open(settings, Clock::system())?;

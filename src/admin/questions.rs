@@ -41,7 +41,7 @@ impl QuestionFlags {
     /// Why there is none, in words for the owner.
     pub fn open(&self) -> anyhow::Result<Vault> {
         let settings = match &self.vault {
-            Some(root) => Settings { root: root.clone(), inbox: self.inbox.clone() },
+            Some(root) => Settings { inbox: self.inbox.clone(), ..Settings::of(root) },
             None => configured_vault(self.config.clone())?,
         };
         let _working = Working::on("reading the notes");
@@ -59,7 +59,7 @@ impl QuestionFlags {
 /// The one vault that the configuration names.
 pub(super) fn configured_vault(config: Option<PathBuf>) -> anyhow::Result<Settings> {
     match gather(RawConfiguration::default(), config)?.people {
-        People::SingleOwner { vault: root, inbox } => Ok(Settings { root, inbox }),
+        People::SingleOwner { vault: root, inbox } => Ok(Settings { inbox, ..Settings::of(root) }),
         People::Named(_) => anyhow::bail!("there are several vaults; say which with --vault DIR"),
     }
 }

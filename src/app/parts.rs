@@ -35,9 +35,10 @@ pub(super) async fn build(
         let (people, clock) = (configuration.people.clone(), clock.clone());
         blocking(move || open_vaults(&people, &clock)).await?
     };
-    let tokens = Tokens::build(&configuration, &resource, &clock, entropy).await?;
+    let tokens = Tokens::build(&configuration, &resource, &clock, entropy.clone()).await?;
     let sessions = Sessions::new();
-    let mcp = McpServer::new(vaults).into_http(sessions.manager());
+    let mcp = McpServer::new(vaults, configuration.toolsets, entropy);
+    let mcp = mcp.into_http(sessions.manager());
     let settings = ResourceSettings {
         issuer: tokens.issuer.clone(),
         resource: resource.clone(),
@@ -157,8 +158,9 @@ fn open_vaults_of(user: &User, clock: &Clock) -> Result<UserVaults, StartError> 
 }
 
 fn open_vault(folder: &Path, inbox: Option<&str>, clock: &Clock) -> Result<Vault, StartError> {
-    let settings = VaultSettings { root: folder.to_owned(), inbox: inbox.map(str::to_owned) };
+    let settings = VaultSettings { inbox: inbox.map(str::to_owned), ..VaultSettings::of(folder) };
     let vault = Vault::open(settings, clock.clone())?;
+    vault.follow();
     // A wrong folder is easily named, and would show only as searches without hits.
     let pages = vault.classification().map(|classification| classification.pages.len());
     let folder = folder.display();

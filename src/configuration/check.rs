@@ -18,6 +18,7 @@ use crate::access::inbox::Inbox;
 use crate::authorization_server::password::HashingCost;
 use crate::contract::issuer::Issuer;
 use crate::contract::resource::{ResourceUri, is_loopback};
+use crate::mcp::toolset::{Toolset, Toolsets};
 
 /// Checks a raw configuration. `default_data_dir` is the platform's.
 ///
@@ -37,6 +38,7 @@ pub fn check(
     let people = checker.people();
     let trusted_proxies = checker.trusted_proxies(resource.as_ref());
     let allowed_origins = checker.allowed_origins();
+    let toolsets = checker.toolsets();
     let log = checker.log();
     let lifetimes = lifetimes(raw, &mut faults);
     match (tokens, data_dir, people) {
@@ -48,6 +50,7 @@ pub fn check(
             people,
             trusted_proxies,
             allowed_origins,
+            toolsets,
             lifetimes,
             hashing_cost: HashingCost::STRONG,
             log,
@@ -316,6 +319,23 @@ impl<'a> Checker<'a> {
             }
         }
         origins
+    }
+
+    fn toolsets(&mut self) -> Toolsets {
+        let Some(given) = self.given(Key::Toolsets) else { return Toolsets::default() };
+        let names = Toolset::ALL.map(Toolset::as_str).join(", ");
+        let mut sets = Vec::new();
+        for text in list(&given.value) {
+            match text.parse() {
+                Ok(set) => sets.push(set),
+                Err(_) => self.faults.wrong(given, format!("{text:?} is none of {names}")),
+            }
+        }
+        let sets: Toolsets = sets.into_iter().collect();
+        if list(&given.value).next().is_none() {
+            self.faults.wrong(given, format!("name at least one of {names}"));
+        }
+        sets
     }
 
     fn log(&mut self) -> LogSettings {

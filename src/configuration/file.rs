@@ -34,30 +34,40 @@ pub fn parse(path: &Path, text: &str, faults: &mut Faults) -> RawConfiguration {
                     }
                 }
             }
-            ("user" | "limits", _) => {
-                faults.note(
-                    &*name,
-                    format!("it is a table: write [[user]] or [limits], not {name} ="),
-                );
-            }
-            (_, value) => {
-                let source = Source::File(name.clone());
-                match Key::ALL.into_iter().find(|key| key.name() == name) {
-                    Some(key) => {
-                        if let Some(value) = scalar(value, &source, faults) {
-                            raw.scalars.insert(key, Given { value, source });
-                        }
-                    }
-                    None => unknown(&name, &name, known_names(), faults),
+            ("mcp", Value::Table(table)) => {
+                for (key, value) in table {
+                    take(&mut raw, Some("mcp"), &key, value, faults);
                 }
             }
+            ("user" | "limits" | "mcp", _) => {
+                faults.note(
+                    &*name,
+                    format!("it is a table: write [[user]], [limits] or [mcp], not {name} ="),
+                );
+            }
+            (_, value) => take(&mut raw, None, &name, value, faults),
         }
     }
     raw
 }
 
-fn known_names() -> Vec<&'static str> {
-    Key::ALL.map(Key::name).into_iter().chain(["user", "limits"]).collect()
+/// Takes one scalar of a table of the file, or of its top.
+fn take(
+    raw: &mut RawConfiguration,
+    table: Option<&str>,
+    name: &str,
+    value: Value,
+    faults: &mut Faults,
+) {
+    let shown = table.map_or_else(|| name.to_owned(), |table| format!("{table}.{name}"));
+    let Some(key) = Key::of_table(table).find(|key| key.name() == name) else {
+        let tables = ["user", "limits", "mcp"].into_iter().filter(|_| table.is_none());
+        return unknown(&shown, name, Key::of_table(table).map(Key::name).chain(tables), faults);
+    };
+    let source = Source::File(shown);
+    if let Some(value) = scalar(value, &source, faults) {
+        raw.scalars.insert(key, Given { value, source });
+    }
 }
 
 fn parse_user(index: usize, value: Value, faults: &mut Faults) -> RawUser {

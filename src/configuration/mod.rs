@@ -23,6 +23,7 @@ use crate::authorization_server::Lifetimes;
 use crate::authorization_server::password::HashingCost;
 use crate::contract::issuer::Issuer;
 use crate::contract::resource::ResourceUri;
+use crate::mcp::toolset::Toolsets;
 
 pub use check::check;
 pub use faults::{Fault, Faults};
@@ -46,6 +47,8 @@ pub struct Configuration {
     pub trusted_proxies: Vec<IpAddr>,
     /// Origins, beside loopback and our own, whose scripts may call `/mcp`.
     pub allowed_origins: Vec<String>,
+    /// Which tools are listed.
+    pub toolsets: Toolsets,
     /// How long things live.
     pub lifetimes: Lifetimes,
     /// What hashing a password costs. No setting: only tests have a reason to take less.
@@ -156,6 +159,7 @@ impl Configuration {
             people: People::SingleOwner { vault: vault.into(), inbox: None },
             trusted_proxies: Vec::new(),
             allowed_origins: Vec::new(),
+            toolsets: Toolsets::default(),
             lifetimes: Lifetimes::default(),
             hashing_cost: HashingCost::STRONG,
             log: LogSettings { filter: "info".to_owned(), format: LogFormat::Text },

@@ -48,13 +48,14 @@ pub enum Key {
     OwnerPasswordFile,
     TrustedProxies,
     AllowedOrigins,
+    Toolsets,
     Log,
     LogFormat,
 }
 
 impl Key {
     /// Every scalar key.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Vault,
         Self::Inbox,
         Self::Listen,
@@ -65,11 +66,37 @@ impl Key {
         Self::OwnerPasswordFile,
         Self::TrustedProxies,
         Self::AllowedOrigins,
+        Self::Toolsets,
         Self::Log,
         Self::LogFormat,
     ];
 
-    /// The key in the file; the flag and the variable are made from it.
+    /// The table of the file that it stands in; none for the top.
+    #[must_use]
+    pub const fn table(self) -> Option<&'static str> {
+        match self {
+            Self::Toolsets => Some("mcp"),
+            Self::Vault
+            | Self::Inbox
+            | Self::Listen
+            | Self::Resource
+            | Self::Issuer
+            | Self::JwksUrl
+            | Self::DataDir
+            | Self::OwnerPasswordFile
+            | Self::TrustedProxies
+            | Self::AllowedOrigins
+            | Self::Log
+            | Self::LogFormat => None,
+        }
+    }
+
+    /// The keys of one table of the file.
+    pub(super) fn of_table(table: Option<&str>) -> impl Iterator<Item = Self> + Clone {
+        Self::ALL.into_iter().filter(move |key| key.table() == table)
+    }
+
+    /// The key in its table of the file; the flag and the variable are made from it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -83,6 +110,7 @@ impl Key {
             Self::OwnerPasswordFile => "owner_password_file",
             Self::TrustedProxies => "trusted_proxies",
             Self::AllowedOrigins => "allowed_origins",
+            Self::Toolsets => "toolsets",
             Self::Log => "log",
             Self::LogFormat => "log_format",
         }

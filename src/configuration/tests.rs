@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use super::raw::Key;
 use super::{Configuration, Faults, LogFormat, People, RawConfiguration, TokenSource, check, file};
+use crate::mcp::toolset::Toolset;
 
 fn from(
     flags: &[(Key, &str)],
@@ -225,4 +226,32 @@ fn an_inbox_is_named_or_there_is_none() {
         found,
         ["BRAIN_MCP_INBOX = \"new\": the file has [[user]]: give their inbox there instead"]
     );
+}
+
+/// Design section 6: which tools are listed is chosen in all three forms.
+#[test]
+fn toolsets_are_chosen_by_name() {
+    let sets = |flags: &[(Key, &str)], environment: &[(&str, &str)], text: &str| {
+        let text = format!("vault = 'src'\n{text}");
+        let configuration = from(flags, environment, &text).expect("a configuration");
+        Toolset::ALL.map(|set| configuration.toolsets.contains(set))
+    };
+    assert_eq!(sets(&[], &[], ""), [true, true, false], "pages and notes");
+    let file = "[mcp]\ntoolsets = ['openai']";
+    assert_eq!(sets(&[], &[], file), [false, false, true]);
+    let environment = [("BRAIN_MCP_TOOLSETS", "notes, openai")];
+    assert_eq!(sets(&[], &environment, file), [false, true, true]);
+    assert_eq!(sets(&[(Key::Toolsets, "pages")], &environment, file), [true, false, false]);
+    assert_eq!(Key::Toolsets.flag(), "--toolsets");
+    let text = "vault = 'src'\ntoolsets = ['pages']\n[mcp]\ntoolsets = ['page']\ntoolset = 1";
+    let found = faults(&[], text);
+    for expected in [
+        "mcp.toolsets (in the file) = \"page\": \"page\" is none of pages, notes, openai",
+        "mcp.toolset: no such key; did you mean toolsets?",
+    ] {
+        assert!(found.iter().any(|fault| fault == expected), "{expected}\nnot in {found:#?}");
+    }
+    assert!(found.iter().any(|fault| fault.starts_with("toolsets: no such key")), "{found:#?}");
+    assert_eq!(faults(&[], "vault = 'src'\n[mcp]\ntoolsets = []").len(), 1);
+    assert_eq!(faults(&[], "vault = 'src'\nmcp = 'pages'").len(), 1);
 }

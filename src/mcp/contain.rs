@@ -1,12 +1,35 @@
-//! Keeps a panic from hanging a request.
+//! Keeps a panic or a slow disk from hanging a request.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
+use std::time::Duration;
+
+/// Every request is answered by then (L64). A search takes milliseconds; this is for
+/// disks that do not answer.
+const DEADLINE: Duration = Duration::from_secs(20);
 
 /// A future panicked. The panic hook has printed where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Panicked;
+
+/// Why a request has no answer of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unanswered {
+    /// It broke.
+    Panicked,
+    /// It took too long.
+    Late,
+}
+
+/// Awaits `future` until the deadline, and turns a panic in it into an error.
+pub(super) async fn answered<F: Future>(future: F) -> Result<F::Output, Unanswered> {
+    match tokio::time::timeout(DEADLINE, contain(future)).await {
+        Ok(Ok(answer)) => Ok(answer),
+        Ok(Err(Panicked)) => Err(Unanswered::Panicked),
+        Err(_) => Err(Unanswered::Late),
+    }
+}
 
 /// Awaits `future` and turns a panic in it into an error.
 ///

@@ -46,6 +46,22 @@ impl Vaults {
         Self(Arc::new(Assignment::BySubject(users.into_iter().collect())))
     }
 
+    /// All vaults of `viewer`, by every name that it has for them; the default one has
+    /// the empty name too.
+    pub(super) fn of(&self, viewer: &Viewer) -> Vec<(String, Vault)> {
+        let default = |vault: &Vault| (String::new(), vault.clone());
+        match &*self.0 {
+            Assignment::Single(vault) => vec![default(vault)],
+            Assignment::BySubject(users) => {
+                users.get(viewer.subject()).map_or_else(Vec::new, |vaults| {
+                    let named = vaults.named.iter();
+                    let named = named.map(|(name, vault)| (name.clone(), vault.clone()));
+                    named.chain([default(&vaults.default)]).collect()
+                })
+            }
+        }
+    }
+
     /// The vault that `viewer` means by `name`; by an empty name, the default one.
     ///
     /// # Errors

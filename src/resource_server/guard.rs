@@ -17,12 +17,13 @@ use super::host_origin::{AllowedSites, Caller, forbidden};
 use super::json_rpc::{Malformed, Message};
 use super::requirement::Requirement;
 use super::sessions::Sessions;
+use super::standing::Standing;
 use super::stream::until_token_ends;
 use super::verify::{TokenError, TokenVerifier, VerifiedToken};
 
 /// What the guard knows.
 pub(super) struct Guard {
-    pub(super) verifier: TokenVerifier,
+    pub(super) verifier: Arc<TokenVerifier>,
     pub(super) challenge: Challenge,
     pub(super) sites: Arc<AllowedSites>,
     pub(super) sessions: Sessions,
@@ -100,8 +101,20 @@ async fn admit(guard: &Guard, request: Request) -> Result<Admitted, Response> {
     }
     // Nothing behind the guard has a use for the token (checklist #141).
     request.headers_mut().remove(AUTHORIZATION);
+    let standing = standing(guard, &request, &token);
+    request.extensions_mut().insert(standing);
     request.extensions_mut().insert(token.clone());
     Ok(Admitted { request, token, session })
+}
+
+/// What goes on behind this request stands on the latest token of its session.
+fn standing(guard: &Guard, request: &Request, token: &VerifiedToken) -> Standing {
+    let id = request.headers().get(SESSION_ID).and_then(|id| id.to_str().ok());
+    let verifier = Arc::clone(&guard.verifier);
+    match id.and_then(|id| guard.sessions.latest_token(id)) {
+        Some(latest) => Standing::new(latest, verifier),
+        None => Standing::of_request(token.clone(), verifier),
+    }
 }
 
 async fn judge_token(guard: &Guard, headers: &HeaderMap) -> Result<VerifiedToken, Response> {

@@ -31,6 +31,7 @@ mod metadata;
 mod raw_token;
 mod requirement;
 pub mod sessions;
+pub mod standing;
 mod stream;
 pub mod verify;
 
@@ -92,13 +93,13 @@ impl ResourceServer {
         ));
         let metadata = metadata::Document::new(&settings.resource, &settings.issuer);
         let challenge = Challenge::new(&settings.resource);
-        let verifier = TokenVerifier::new(
+        let verifier = Arc::new(TokenVerifier::new(
             settings.issuer,
             settings.resource,
             settings.key_source,
             liveness,
             clock,
-        );
+        ));
         let guard = Arc::new(Guard { verifier, challenge, sites: Arc::clone(&sites), sessions });
         Self { guard, sites, metadata }
     }

@@ -18,8 +18,10 @@ pub(super) enum Requirement {
     Writing,
 }
 
-/// What every caller may ask: the handshake and the catalogues, in which nothing
-/// stands that comes from a page.
+/// What every caller may ask: the handshake, and the catalogues. The list of resources
+/// and the stream of notices are such, too: they say of pages what the caller may know,
+/// and to somebody who may read nothing that is nothing. Many clients ask for them
+/// unbidden, and a refusal would send their users to the consent page.
 const FREE: [&str; 10] = [
     "initialize",
     "ping",

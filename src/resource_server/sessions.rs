@@ -11,6 +11,7 @@ use std::time::Duration;
 use rmcp::transport::streamable_http_server::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::SessionId;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use tokio::sync::watch;
 
 use super::verify::VerifiedToken;
 
@@ -38,6 +39,8 @@ struct Book {
 struct Entry {
     owner: Owner,
     position: u64,
+    /// The token that the session was last used with.
+    latest: watch::Sender<VerifiedToken>,
 }
 
 /// Who opened a session. Not the token itself: a refresh must not end a session.
@@ -62,10 +65,22 @@ impl Sessions {
         Arc::clone(&self.manager)
     }
 
-    /// Whether this caller opened the session with this id.
+    /// Whether this caller opened the session with this id. If so, the session now
+    /// stands on this token.
     pub(super) fn belongs_to(&self, id: &str, token: &VerifiedToken) -> bool {
         let book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
-        book.owners.get(id).is_some_and(|entry| entry.owner == Owner::of(token))
+        let Some(entry) = book.owners.get(id).filter(|entry| entry.owner == Owner::of(token))
+        else {
+            return false;
+        };
+        entry.latest.send_replace(token.clone());
+        true
+    }
+
+    /// The latest token of a session.
+    pub(super) fn latest_token(&self, id: &str) -> Option<watch::Receiver<VerifiedToken>> {
+        let book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
+        book.owners.get(id).map(|entry| entry.latest.subscribe())
     }
 
     /// Writes a new session down. Until then it is nobody's; its id has not left
@@ -77,7 +92,7 @@ impl Sessions {
             let mut book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
             // Sessions that ended by themselves are forgotten here.
             book.owners.retain(|id, _| alive.contains_key(id));
-            book.insert(id.into(), owner.clone());
+            book.insert(id.into(), token);
             book.take_surplus(&owner)
         };
         for id in surplus {
@@ -95,9 +110,11 @@ impl Default for Sessions {
 }
 
 impl Book {
-    fn insert(&mut self, id: SessionId, owner: Owner) {
+    fn insert(&mut self, id: SessionId, token: &VerifiedToken) {
         self.opened += 1;
-        self.owners.insert(id, Entry { owner, position: self.opened });
+        let (latest, _) = watch::channel(token.clone());
+        let entry = Entry { owner: Owner::of(token), position: self.opened, latest };
+        self.owners.insert(id, entry);
     }
 
     /// The owner's sessions beyond the cap, oldest first; they are struck out.

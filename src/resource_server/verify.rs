@@ -86,6 +86,13 @@ impl VerifiedToken {
             expires_at: UnixTime::from_seconds(u64::MAX),
         }
     }
+
+    /// A token whose time is over.
+    #[cfg(test)]
+    pub(crate) fn expired() -> Self {
+        let token = Self::unsigned("owner", "client", ScopeSet::ALL);
+        Self { expires_at: UnixTime::from_seconds(0), ..token }
+    }
 }
 
 /// Why a token was refused. For the log: to the caller all but the last are one

@@ -330,6 +330,9 @@ pub enum SkipReason {
     /// A cloud drive has only the name on this machine (L53).
     #[error("it is not downloaded to this machine")]
     NotDownloaded,
+    /// Reading it makes the program fail, which is our fault.
+    #[error("the program cannot read it, which is a fault of the program")]
+    Unparsable,
     /// The system refuses, in its words.
     #[error("it cannot be read: {0}")]
     Unreadable(String),

@@ -1,12 +1,17 @@
 //! What git has stored of each page: ciphertext is evidence of a class, whatever the
 //! rules say now.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
+use std::fs;
 use std::io::{self, BufReader, Read as _};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
 
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::access::path::VaultPath;
+use crate::vault::fingerprint::Identity;
 use crate::vault::git::{Git, GitError};
 
 /// How a file begins that git-crypt has encrypted.
@@ -17,115 +22,240 @@ pub(super) fn is_ciphertext(bytes: &[u8]) -> bool {
     bytes.starts_with(CIPHERTEXT_MARK)
 }
 
-/// What is known of the blobs of the repository. Each is read once.
+/// What is known of the blobs of the repository. Each is read once, and the index and
+/// the commit are listed once for each state that they are in.
 #[derive(Debug, Default)]
 pub(super) struct Blobs {
     /// Whether the blob of an object id is ciphertext. One that git does not have
     /// counts as if it were.
-    encrypted: HashMap<String, bool>,
+    encrypted: HashMap<Box<str>, bool>,
+    staged: Option<Staged>,
     committed: Option<Committed>,
+    last_tree: Option<String>,
+    /// The two of them together.
+    stored: Option<Arc<Stored>>,
 }
 
-/// The files of one commit.
+/// The index in one state.
+#[derive(Debug)]
+struct Staged {
+    /// `None` if its stamps do not tell it from every later one.
+    index: Option<Identity>,
+    listing: Listing,
+}
+
+/// One commit.
 #[derive(Debug)]
 struct Committed {
     tree: String,
-    files: Vec<StoredFile>,
+    listing: Listing,
+}
+
+/// What is to be known of a list of files.
+#[derive(Debug, Default)]
+struct Listing {
+    encrypted: Vec<String>,
+    rule_files: Vec<String>,
 }
 
 /// A path that git has stored, and the blob that it has for it.
-#[derive(Clone, Debug)]
-struct StoredFile {
-    path: String,
-    blob: String,
+#[derive(Debug)]
+struct StoredFile<'a> {
+    path: &'a str,
+    blob: &'a str,
+    kind: Kind,
 }
 
-/// The paths with ciphertext in the index or in the current commit, composed.
-#[derive(Debug, Default)]
-pub(super) struct EncryptedPaths(BTreeSet<String>);
+/// What a stored file is on the disk. git reads rules from the target of a link, too,
+/// when only the index has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Regular,
+    Other,
+}
 
-impl EncryptedPaths {
-    pub(super) fn contains(&self, path: &str) -> bool {
-        self.0.contains(path)
+/// What git has stored, as far as it concerns classes.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Stored {
+    /// The paths with ciphertext in the index or in the current commit, composed.
+    encrypted: BTreeSet<String>,
+    /// The rule files in the index, relative to the vault.
+    staged_rules: Vec<String>,
+}
+
+impl Stored {
+    /// Whether there is ciphertext under this path.
+    pub(super) fn is_encrypted(&self, path: &str) -> bool {
+        self.encrypted.contains(path)
     }
 
     /// The rule files that are ciphertext: git falls back to them when the disk has
     /// none.
-    pub(super) fn rule_files(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|path| &**path).filter(|path| is_rule_file(path))
+    pub(super) fn encrypted_rule_files(&self) -> impl Iterator<Item = &str> {
+        self.encrypted.iter().map(|path| &**path).filter(|path| is_rule_file(path))
     }
+
+    /// The rule files that git reads from its index when the disk has none. Those in
+    /// hidden folders are about nothing of ours.
+    pub(super) fn staged_rules(&self) -> &[String] {
+        &self.staged_rules
+    }
+}
+
+/// Where the index is, and which rule files above the vault it may have.
+#[derive(Debug)]
+pub(super) struct IndexPlace<'a> {
+    pub(super) file: Option<&'a Path>,
+    /// Relative to the vault.
+    pub(super) rules_above: Vec<String>,
 }
 
 impl Blobs {
-    /// Reads what has not been read before.
-    pub(super) fn encrypted_paths(&mut self, git: &Git) -> Result<EncryptedPaths, GitError> {
-        let staged = staged_files(git)?;
-        self.read_commit(git)?;
-        let committed = self.committed.as_ref().map_or(&[][..], |commit| &commit.files);
-        let files: Vec<&StoredFile> = staged.iter().chain(committed).collect();
-        let known: BTreeMap<&str, bool> = files
-            .iter()
-            .filter_map(|file| self.encrypted.get_key_value(&file.blob))
-            .map(|(blob, encrypted)| (&**blob, *encrypted))
-            .collect();
-        let unknown: BTreeSet<&str> =
-            files.iter().map(|file| &*file.blob).filter(|blob| !known.contains_key(blob)).collect();
-        let fresh = if unknown.is_empty() { HashMap::new() } else { read_blobs(git, &unknown)? };
-        let is_encrypted =
-            |blob: &str| known.get(blob).or_else(|| fresh.get(blob)).copied().unwrap_or(true);
-        let paths = files
-            .iter()
-            .filter(|file| is_encrypted(&file.blob))
-            .map(|file| file.path.nfc().collect())
-            .collect();
-        self.encrypted.extend(fresh);
-        Ok(EncryptedPaths(paths))
+    /// Reads what has not been read before. `moment` is when looking at the vault began.
+    pub(super) fn stored(
+        &mut self,
+        git: &Git,
+        index: &IndexPlace<'_>,
+        moment: SystemTime,
+    ) -> Result<Arc<Stored>, GitError> {
+        let index_is_known = self.read_index(git, index, moment)?;
+        let commit_is_known = self.read_commit(git)?;
+        let stored = match self.stored.take() {
+            Some(kept) if index_is_known && commit_is_known => kept,
+            kept => {
+                let stored = self.combine();
+                kept.filter(|kept| **kept == stored).unwrap_or_else(|| Arc::new(stored))
+            }
+        };
+        self.stored = Some(Arc::clone(&stored));
+        Ok(stored)
     }
 
-    /// Lists the current commit, unless it is the one that was listed before.
-    fn read_commit(&mut self, git: &Git) -> Result<(), GitError> {
+    /// The tree of the commit that was listed last.
+    pub(super) fn tree(&self) -> Option<&str> {
+        self.last_tree.as_deref()
+    }
+
+    /// Lists everything anew the next time.
+    pub(super) fn forget_lists(&mut self) {
+        self.staged = None;
+        self.committed = None;
+    }
+
+    fn combine(&self) -> Stored {
+        let staged = self.staged.as_ref().map(|staged| &staged.listing);
+        let committed = self.committed.as_ref().map(|committed| &committed.listing);
+        let all = staged.into_iter().chain(committed).flat_map(|listing| &listing.encrypted);
+        Stored {
+            encrypted: all.map(|path| path.nfc().collect()).collect(),
+            staged_rules: staged.map(|listing| listing.rule_files.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// Lists the index, unless it is the one that was listed before. Says whether it is.
+    fn read_index(
+        &mut self,
+        git: &Git,
+        place: &IndexPlace<'_>,
+        moment: SystemTime,
+    ) -> Result<bool, GitError> {
+        let index = place.file.and_then(identity_of_file);
+        let is_known = |staged: &Staged| staged.index.is_some() && staged.index == index;
+        if self.staged.as_ref().is_some_and(is_known) {
+            return Ok(true);
+        }
+        self.staged = None;
+        let answer = git.ask(&["ls-files", "--stage", "-z"], Vec::new())?;
+        // `100644 ID stage<TAB>path`
+        let mut listing = self.read_listing(git, &answer.output, 1)?;
+        if !place.rules_above.is_empty() {
+            let mut arguments = vec!["--literal-pathspecs", "ls-files", "-z", "--"];
+            arguments.extend(place.rules_above.iter().map(|path| &**path));
+            let answer = git.ask(&arguments, Vec::new())?;
+            let above = answer.output.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+            listing.rule_files.extend(above.map(|path| String::from_utf8_lossy(path).into_owned()));
+        }
+        // What was listed is the index of those stamps only if it still has them.
+        let index = index.filter(|index| {
+            index.is_settled_at(moment) && place.file.and_then(identity_of_file) == Some(*index)
+        });
+        self.staged = Some(Staged { index, listing });
+        Ok(false)
+    }
+
+    /// Lists the current commit, unless it is the one that was listed before. Says
+    /// whether it is.
+    fn read_commit(&mut self, git: &Git) -> Result<bool, GitError> {
         let tree = match git.text(&["rev-parse", "--verify", "--quiet", "HEAD^{tree}"]) {
             Ok(tree) => tree,
             // A branch without a commit. A damaged one shows in the next question.
-            Err(GitError::Failed { .. }) => {
-                self.committed = None;
-                return Ok(());
-            }
+            Err(GitError::Failed { .. }) => return Ok(self.committed.take().is_none()),
             Err(error) => return Err(error),
         };
-        if self.committed.as_ref().is_none_or(|commit| commit.tree != tree) {
-            let answer = git.ask(&["ls-tree", "-r", "-z", &tree], Vec::new())?;
-            // `100644 blob ID<TAB>path`
-            let files = stored_files(&answer.output, 2);
-            self.committed = Some(Committed { tree, files });
+        if self.committed.as_ref().is_some_and(|commit| commit.tree == tree) {
+            return Ok(true);
         }
-        Ok(())
+        let answer = git.ask(&["ls-tree", "-r", "-z", &tree], Vec::new())?;
+        // `100644 blob ID<TAB>path`
+        let listing = self.read_listing(git, &answer.output, 2)?;
+        self.last_tree = Some(tree.clone());
+        self.committed = Some(Committed { tree, listing });
+        Ok(false)
+    }
+
+    /// Finds out which files of a list are ciphertext.
+    fn read_listing(
+        &mut self,
+        git: &Git,
+        output: &[u8],
+        column_of_blob: usize,
+    ) -> Result<Listing, GitError> {
+        let files = stored_files(output, column_of_blob);
+        let regular = || files.iter().filter(|file| file.kind == Kind::Regular);
+        let is_unknown = |blob: &&str| !self.encrypted.contains_key(*blob);
+        let unknown: BTreeSet<&str> = regular().map(|file| file.blob).filter(is_unknown).collect();
+        if !unknown.is_empty() {
+            self.encrypted.extend(read_blobs(git, &unknown)?);
+        }
+        let is_encrypted =
+            |file: &&StoredFile<'_>| self.encrypted.get(file.blob).copied().unwrap_or(true);
+        let path = |file: &StoredFile<'_>| file.path.to_owned();
+        Ok(Listing {
+            encrypted: regular().filter(is_encrypted).map(path).collect(),
+            rule_files: files.iter().filter(|file| may_rule_pages(file.path)).map(path).collect(),
+        })
     }
 }
 
-fn staged_files(git: &Git) -> Result<Vec<StoredFile>, GitError> {
-    let answer = git.ask(&["ls-files", "--stage", "-z"], Vec::new())?;
-    // `100644 ID stage<TAB>path`
-    Ok(stored_files(&answer.output, 1))
-}
-
-/// The regular files that are named like a page or a rule file.
-fn stored_files(listing: &[u8], column_of_blob: usize) -> Vec<StoredFile> {
-    let file = |line: &[u8]| {
+/// The files that are named like a page or a rule file.
+fn stored_files(listing: &[u8], column_of_blob: usize) -> Vec<StoredFile<'_>> {
+    let file = |line| {
         let (facts, path) = std::str::from_utf8(line).ok()?.split_once('\t')?;
         let blob = facts.split(' ').nth(column_of_blob)?;
-        let counts =
-            facts.starts_with("100") && (VaultPath::is_page_name(path) || is_rule_file(path));
-        counts.then(|| StoredFile { path: path.to_owned(), blob: blob.to_owned() })
+        let kind = if facts.starts_with("100") { Kind::Regular } else { Kind::Other };
+        let counts = VaultPath::is_page_name(path) || is_rule_file(path);
+        counts.then_some(StoredFile { path, blob, kind })
     };
     listing.split(|byte| *byte == 0).filter_map(file).collect()
+}
+
+/// Whether a rule file may decide about a page: none of a hidden folder does.
+fn may_rule_pages(path: &str) -> bool {
+    let is_hidden = |folders: &str| folders.split('/').any(|folder| folder.starts_with('.'));
+    is_rule_file(path) && !path.rsplit_once('/').is_some_and(|(folders, _)| is_hidden(folders))
+}
+
+/// The stamps of a file; `None` if it is none, or a link, whose stamps say nothing.
+fn identity_of_file(path: &Path) -> Option<Identity> {
+    let metadata = fs::symlink_metadata(path).ok()?;
+    metadata.is_file().then(|| Identity::of(&metadata))
 }
 
 fn is_rule_file(path: &str) -> bool {
     path.rsplit('/').next() == Some(".gitattributes")
 }
 
-fn read_blobs(git: &Git, blobs: &BTreeSet<&str>) -> Result<HashMap<String, bool>, GitError> {
+fn read_blobs(git: &Git, blobs: &BTreeSet<&str>) -> Result<HashMap<Box<str>, bool>, GitError> {
     let mut input: Vec<u8> = Vec::new();
     for blob in blobs {
         input.extend_from_slice(blob.as_bytes());
@@ -137,12 +267,12 @@ fn read_blobs(git: &Git, blobs: &BTreeSet<&str>) -> Result<HashMap<String, bool>
 }
 
 /// Reads `ID blob SIZE<LF>…<LF>` for each blob, and keeps only how it begins.
-fn parse_blobs(mut output: impl io::BufRead) -> io::Result<HashMap<String, bool>> {
+fn parse_blobs(mut output: impl io::BufRead) -> io::Result<HashMap<Box<str>, bool>> {
     let mut encrypted = HashMap::new();
     let mut header = String::new();
     while output.read_line(&mut header)? > 0 {
         let mut words = header.split_whitespace();
-        let id = words.next().unwrap_or_default().to_owned();
+        let id = words.next().unwrap_or_default().into();
         match (words.next(), words.next().and_then(|size| size.parse::<u64>().ok())) {
             (Some("missing"), _) => {
                 encrypted.insert(id, true);

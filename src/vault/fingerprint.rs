@@ -8,11 +8,13 @@ use std::fs::{self, FileType, Metadata};
 use std::io::{self, Read as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
 use cap_std::ambient_authority;
 use cap_std::fs::{File, OpenOptions};
+use jiff::Timestamp;
 
 /// The largest rule file that git reads.
 const LARGEST_RULE_FILE: u64 = 100 * 1024 * 1024;
@@ -48,6 +50,29 @@ impl Identity {
             modified: (metadata.mtime(), metadata.mtime_nsec()),
             changed: (metadata.ctime(), metadata.ctime_nsec()),
         }
+    }
+
+    /// In bytes.
+    pub(super) const fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// When its content was changed, in seconds and nanoseconds. It can be set by hand.
+    pub(super) const fn modified(&self) -> (i64, i64) {
+        self.modified
+    }
+
+    /// When anything about it was changed. It cannot be set by hand.
+    pub(super) const fn changed(&self) -> (i64, i64) {
+        self.changed
+    }
+
+    /// When the content was last modified, as the file system has it.
+    pub(super) fn modified_at(&self) -> Timestamp {
+        let (seconds, nanoseconds) = self.modified;
+        let nanoseconds = i32::try_from(nanoseconds).unwrap_or(0);
+        // A file system may hold any number; times that no calendar has are none.
+        Timestamp::new(seconds, nanoseconds).unwrap_or(Timestamp::UNIX_EPOCH)
     }
 
     /// Whether a change after `moment` would have got another stamp than this one.
@@ -95,8 +120,11 @@ pub(super) fn since_epoch() -> Duration {
 /// How closely a path is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Watch {
-    /// A rule file in the vault: every byte. A link is not followed, as git has it.
+    /// A rule file in a folder above the vault: every byte. A link is not followed, as
+    /// git has it.
     TreeFile,
+    /// The same in a folder whose stamps are watched as well.
+    InnerTreeFile,
     /// A rule file elsewhere: every byte, through links.
     OutsideFile,
     /// A file of settings: the same, but it holds no rules.
@@ -109,11 +137,17 @@ pub(super) enum Watch {
     Presence,
 }
 
+impl Watch {
+    const fn is_of_rules(self) -> bool {
+        matches!(self, Self::TreeFile | Self::InnerTreeFile | Self::OutsideFile)
+    }
+}
+
 /// What was seen at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     Nothing,
-    Text(Box<[u8]>, Identity),
+    Text(Arc<[u8]>, Identity),
     Stamped(Identity),
     Present(Inode),
     Strange(Strange),
@@ -159,9 +193,17 @@ impl Fingerprint {
         self.0.extend_from_slice(&other.0);
     }
 
-    /// Whether everything is as it was.
+    /// Whether everything is as it was. It must be settled.
+    ///
+    /// A rule file that was not there is not looked for: the stamps of its folder tell.
+    /// Before anything is released, [`Self::rules_still_hold`] looks for all of them.
     pub(super) fn still_holds(&self) -> bool {
-        self.0.iter().all(|(path, watch, seen)| observe(path, *watch) == *seen)
+        let told_by_folder =
+            |watch: Watch, seen: &Seen| watch == Watch::InnerTreeFile && *seen == Seen::Nothing;
+        self.0
+            .iter()
+            .filter(|(_, watch, seen)| !told_by_folder(*watch, seen))
+            .all(|(path, watch, seen)| observe(path, *watch) == *seen)
     }
 
     /// Whether all that classes rest on is as it was. Pages may have come and gone: a
@@ -188,8 +230,31 @@ impl Fingerprint {
     pub(super) fn rule_files(&self) -> impl Iterator<Item = (&PathBuf, &Seen)> {
         self.0
             .iter()
-            .filter(|(_, watch, _)| matches!(watch, Watch::TreeFile | Watch::OutsideFile))
+            .filter(|(_, watch, _)| watch.is_of_rules())
             .map(|(path, _, seen)| (path, seen))
+    }
+
+    /// The rule files that are there, and everything that was seen of those outside of
+    /// the work tree.
+    pub(super) fn present_rules(&self) -> Self {
+        let counts = |watch: Watch, seen: &Seen| {
+            watch == Watch::OutsideFile || (watch.is_of_rules() && *seen != Seen::Nothing)
+        };
+        Self(self.0.iter().filter(|(_, watch, seen)| counts(*watch, seen)).cloned().collect())
+    }
+
+    /// Whether the rules and settings cannot have been others for a moment since
+    /// `moment`, when looking began: a file that was there had old stamps, and so has
+    /// now the folder of one that was not. Folders below the vault are left out.
+    pub(super) fn was_steady_since(&self, moment: SystemTime) -> bool {
+        self.0.iter().all(|(path, watch, seen)| match (watch, seen) {
+            (_, Seen::Text(_, identity)) => identity.is_settled_at(moment),
+            (Watch::TreeFile | Watch::OutsideFile, Seen::Nothing) => {
+                let folder = path.ancestors().skip(1).find_map(|it| fs::metadata(it).ok());
+                folder.is_some_and(|folder| Identity::of(&folder).is_settled_at(moment))
+            }
+            _ => true,
+        })
     }
 
     /// How long to wait for a rule file that somebody seems to be writing: it was
@@ -220,9 +285,11 @@ impl Fingerprint {
 fn observe(path: &PathBuf, watch: Watch) -> Seen {
     let metadata = match watch {
         Watch::OutsideFile | Watch::Settings => fs::metadata(path),
-        Watch::TreeFile | Watch::Stamps | Watch::Folder | Watch::Presence => {
-            fs::symlink_metadata(path)
-        }
+        Watch::TreeFile
+        | Watch::InnerTreeFile
+        | Watch::Stamps
+        | Watch::Folder
+        | Watch::Presence => fs::symlink_metadata(path),
     };
     let metadata = match metadata {
         Ok(metadata) => metadata,
@@ -231,7 +298,7 @@ fn observe(path: &PathBuf, watch: Watch) -> Seen {
     match watch {
         Watch::Stamps | Watch::Folder => Seen::Stamped(Identity::of(&metadata)),
         Watch::Presence => Seen::Present(Identity::of(&metadata).inode),
-        Watch::TreeFile | Watch::OutsideFile | Watch::Settings => {
+        Watch::TreeFile | Watch::InnerTreeFile | Watch::OutsideFile | Watch::Settings => {
             strange(metadata.file_type(), metadata.len())
                 .map_or_else(|| read(path, watch), Seen::Strange)
         }
@@ -254,7 +321,10 @@ fn strange(file_type: FileType, size: u64) -> Option<Strange> {
 /// looked at.
 #[expect(clippy::disallowed_methods, reason = "a rule file, not a page")]
 fn read(path: &PathBuf, watch: Watch) -> Seen {
-    let follow = if watch == Watch::TreeFile { FollowSymlinks::No } else { FollowSymlinks::Yes };
+    let follow = match watch {
+        Watch::OutsideFile | Watch::Settings => FollowSymlinks::Yes,
+        _ => FollowSymlinks::No,
+    };
     let mut options = OpenOptions::new();
     options.read(true).nonblock(true).follow(follow);
     let opened = File::open_ambient_with(path, &options, ambient_authority())

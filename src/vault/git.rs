@@ -18,8 +18,11 @@ const OLDEST_VERSION: [u32; 3] = [2, 39, 1];
 /// How long git may take. A rule file that is a FIFO would make it wait for ever.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long git may take to read out blobs: all of them, the first time.
-const PATIENCE_FOR_BLOBS: Duration = Duration::from_secs(120);
+/// How long git may take to read out blobs or history: all of it, the first time.
+const PATIENCE_FOR_MUCH: Duration = Duration::from_secs(120);
+
+/// More than this is not read of an answer about history.
+const LONGEST_ANSWER: u64 = 256 * 1024 * 1024;
 
 /// All that git gets to know of our environment. Much of the rest (`GIT_DIR`,
 /// `GIT_ATTR_SOURCE`, `GIT_CONFIG_…`) changes what it answers.
@@ -99,6 +102,16 @@ impl Git {
         &self.machine_files
     }
 
+    /// The folder that it is asked from.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The program itself: another one may read rules differently.
+    pub(super) fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// Where a file of the machine may be. A git before 2.42 does not tell, so the
     /// usual places are watched beside the one that it names.
     fn machine_file(&self, variable: &str, name: &str) -> Vec<PathBuf> {
@@ -143,6 +156,18 @@ impl Git {
         })
     }
 
+    /// Asks what may take long, and takes the whole answer. One that is too long counts
+    /// as a failure. Nobody may wait for it.
+    pub(super) fn ask_patiently(&self, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
+        let question = Question { arguments, input: Vec::new(), patience: PATIENCE_FOR_MUCH };
+        let answer = self.run(question, |stdout| {
+            let mut output = Vec::new();
+            stdout.take(LONGEST_ANSWER).read_to_end(&mut output)?;
+            Ok(output)
+        });
+        Ok(answer?.output)
+    }
+
     /// Asks for blobs, and takes the answer as it comes.
     pub(super) fn read_blobs<T: Send + 'static>(
         &self,
@@ -150,7 +175,7 @@ impl Git {
         read: impl FnOnce(ChildStdout) -> io::Result<T> + Send + 'static,
     ) -> Result<T, GitError> {
         let arguments = &["cat-file", "--batch"];
-        let question = Question { arguments, input, patience: PATIENCE_FOR_BLOBS };
+        let question = Question { arguments, input, patience: PATIENCE_FOR_MUCH };
         Ok(self.run(question, read)?.output)
     }
 

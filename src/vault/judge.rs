@@ -6,6 +6,8 @@
 //! git is at rest and two surveys, some time apart, agree.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use tracing::warn;
@@ -51,14 +53,6 @@ struct Before {
 }
 
 impl Before {
-    fn of(path: &VaultPath, previous: &Snapshot) -> Option<Self> {
-        let page = previous.page(path);
-        page.map(|page| Self { class: page.class, lowering: page.lowering }).or_else(|| {
-            let departed = previous.departed.get(path)?;
-            Some(Self { class: departed.class, lowering: None })
-        })
-    }
-
     /// The stricter of what the path was and what the file was under any name. A rule
     /// that names a folder does not go with it when it is renamed.
     fn with_file(before: Option<Self>, file: Option<PageClass>) -> Option<Self> {
@@ -99,54 +93,100 @@ pub(super) fn publish(
             warn!(reason = %doubt, "the rules are in doubt; every page counts as confidential or stricter");
         }
     }
-    let is_settled = survey.fingerprint.is_settled_at(survey.moment);
-    let rules_are_settled = survey.fingerprint.rules_are_settled_at(survey.moment);
-    let files = previous.map(classes_of_files).unwrap_or_default();
-    let mut look_again = None;
-    let mut pages = BTreeMap::new();
-    for (path, mut page) in survey.pages {
-        let before = previous.and_then(|previous| Before::of(&path, previous));
-        if bench.in_motion && before.is_none() {
-            // A page that comes up while git is at work may be older than its rules.
-            page.class = page.class.max(class_in_doubt(path.as_str()));
-        }
-        let before = Before::with_file(before, files.get(&page.inode).copied());
-        let (class, lowering) = bench.judge(&path, &page, before);
-        let due = lowering.map(|lowering| lowering.since + LOWERING_WAIT);
-        look_again = look_again.into_iter().chain(due).min();
-        let SurveyedPage { disk, inode, ruling, twins, .. } = page;
-        pages.insert(path, ServedPage { disk, inode, class, ruling, twins, lowering });
-    }
+    let (pages, look_again) = match previous.filter(|previous| previous.has_settled_on(&survey)) {
+        Some(previous) => (Arc::clone(&previous.pages), None),
+        None => judge_pages(&survey, previous, &bench),
+    };
     let departed = previous.map(|previous| departed(previous, &pages, &bench)).unwrap_or_default();
     Snapshot {
         pages,
         departed,
+        is_settled: survey.fingerprint.is_settled_at(survey.moment),
+        rules_are_settled: survey.fingerprint.rules_are_settled_at(survey.moment),
+        surveyed: survey.pages,
         private_dot_files: survey.private_dot_files,
+        folders: survey.folders,
         fingerprint: survey.fingerprint,
         doubts: survey.doubts,
-        is_settled,
-        rules_are_settled,
+        stability: survey.stability,
         look_again,
         begun,
+        is_outdated: AtomicBool::new(false),
     }
 }
 
-/// The pages that are missing since the previous snapshot, or since one shortly before.
-fn departed(
-    previous: &Snapshot,
-    pages: &BTreeMap<VaultPath, ServedPage>,
+type Pages = Arc<BTreeMap<VaultPath, ServedPage>>;
+
+/// Judges every page. Says as well when a class may be lowered that waits for it.
+fn judge_pages(
+    survey: &Survey,
+    previous: Option<&Snapshot>,
     bench: &Bench,
-) -> BTreeMap<VaultPath, Departed> {
-    let went =
-        previous.pages.iter().map(|(path, page)| (path, Departed::from_page(page, bench.now)));
-    let gone =
-        previous.departed.iter().map(|(path, departed)| (path, *departed)).filter(
-            |(_, departed)| bench.in_motion || bench.now.since(departed.since) < LOWERING_WAIT,
-        );
-    went.chain(gone)
-        .filter(|(path, _)| !pages.contains_key(*path))
-        .map(|(path, departed)| (path.clone(), departed))
-        .collect()
+) -> (Pages, Option<UnixTime>) {
+    let files = previous.map(classes_of_files).unwrap_or_default();
+    // Both are in the order of their paths.
+    let mut served = previous.into_iter().flat_map(|previous| &*previous.pages).peekable();
+    let departed = previous.map(|previous| &previous.departed).filter(|it| !it.is_empty());
+    let mut look_again = None;
+    let mut pages = Vec::with_capacity(survey.pages.len());
+    for (path, page) in &*survey.pages {
+        while served.next_if(|(before, _)| *before < path).is_some() {}
+        let before = served
+            .next_if(|(before, _)| *before == path)
+            .map(|(_, page)| Before { class: page.class, lowering: page.lowering })
+            .or_else(|| {
+                let departed = departed?.get(path)?;
+                Some(Before { class: departed.class, lowering: None })
+            });
+        let mut wanted = page.class;
+        if bench.in_motion && before.is_none() {
+            // A page that comes up while git is at work may be older than its rules.
+            wanted = wanted.max(class_in_doubt(path.as_str()));
+        }
+        let before = Before::with_file(before, files.get(&page.inode).copied());
+        let (class, lowering) = bench.judge(path, page, wanted, before);
+        let due = lowering.map(|lowering| lowering.since + LOWERING_WAIT);
+        look_again = look_again.into_iter().chain(due).min();
+        let SurveyedPage { disk, inode, ruling, twins, .. } = page.clone();
+        pages.push((path.clone(), ServedPage { disk, inode, class, ruling, twins, lowering }));
+    }
+    (Arc::new(pages.into_iter().collect()), look_again)
+}
+
+/// The pages that are missing since the previous snapshot, or since one shortly before.
+fn departed(previous: &Snapshot, pages: &Pages, bench: &Bench) -> BTreeMap<VaultPath, Departed> {
+    // Both are in the order of their paths.
+    let mut now = pages.keys().peekable();
+    let mut is_missing = |path: &VaultPath| {
+        while now.next_if(|now| *now < path).is_some() {}
+        now.next_if(|now| *now == path).is_none()
+    };
+    let pages_before = (!Arc::ptr_eq(pages, &previous.pages)).then_some(&*previous.pages);
+    let went = pages_before
+        .into_iter()
+        .flatten()
+        .filter(|(path, _)| is_missing(path))
+        .map(|(path, page)| (path.clone(), Departed::from_page(page, bench.now)));
+    let went: Vec<_> = went.collect();
+    let gone = previous.departed.iter().filter(|(path, departed)| {
+        (bench.in_motion || bench.now.since(departed.since) < LOWERING_WAIT)
+            && !pages.contains_key(*path)
+    });
+    gone.map(|(path, departed)| (path.clone(), *departed)).chain(went).collect()
+}
+
+impl Snapshot {
+    /// Whether judging a survey would come to the same pages again: it found what this
+    /// one was judged by, and nothing is waited for or in doubt, now or then.
+    fn has_settled_on(&self, survey: &Survey) -> bool {
+        Arc::ptr_eq(&self.surveyed, &survey.pages)
+            && self.look_again.is_none()
+            && self.departed.is_empty()
+            && self.doubts.is_empty()
+            && survey.doubts.is_empty()
+            && self.stability == Stability::Settled
+            && survey.stability == Stability::Settled
+    }
 }
 
 /// The circumstances in which pages are judged.
@@ -161,9 +201,9 @@ impl Bench {
         &self,
         path: &VaultPath,
         page: &SurveyedPage,
+        mut wanted: PageClass,
         before: Option<Before>,
     ) -> (PageClass, Option<Lowering>) {
-        let mut wanted = page.class;
         if self.in_doubt {
             wanted = wanted.max(class_in_doubt(path.as_str()));
         }

@@ -16,52 +16,59 @@
 //!
 //! # Reading order
 //!
-//! `walk` and `git` (what there is) → `survey` (both together) → `judge` (what is
+//! `walk` and `git` (what there is) → `rulings`, `survey` (both together) → `judge` (what is
 //! served) → `snapshot` (for how long) → `files`, `page`, `library`, [`inbox`].
 
 pub mod answers;
 mod attributes;
+mod catalog;
+mod dates;
 mod evidence;
 mod files;
 mod fingerprint;
+mod follow;
 mod git;
 pub mod inbox;
 mod judge;
 mod library;
+pub mod links;
 pub mod markdown;
+mod names;
 mod page;
+mod questions;
+mod reading;
 mod repository;
 mod rules;
+mod rulings;
 mod snapshot;
 mod survey;
+mod view;
 mod walk;
+mod watch;
 
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
-use tracing::info;
+use jiff::tz::TimeZone;
 
-use crate::access::class::{
-    ClassifiedPath, GitAttributes, NameCase, PageClass, Ruling, class_in_doubt, judge,
-};
+use crate::access::class::{GitAttributes, NameCase, PageClass, Ruling, judge};
 use crate::access::inbox::{Inbox, InvalidInbox};
 use crate::access::path::VaultPath;
 use crate::access::permit::{Hidden, Viewer};
 use crate::clock::Clock;
-use crate::search::Query;
-use crate::vault::answers::{
-    Change, ListPlace, ListRequest, NoteLinks, NoteList, OpenNote, RelatedNote, SearchRequest,
-    SearchResults, TagCount, VaultStats,
-};
-use crate::vault::files::{NoBytes, Root};
-use crate::vault::library::{Question, Shelf};
-use crate::vault::page::{Content, decode};
-use crate::vault::snapshot::{Keeper, Snapshot};
+use crate::vault::catalog::{Catalog, PageReader};
+use crate::vault::dates::CommitDates;
+use crate::vault::files::Root;
+use crate::vault::reading::Opened;
+use crate::vault::snapshot::Keeper;
 use crate::vault::survey::Surveyor;
+use crate::vault::watch::Watcher;
+
+pub use crate::search::analysis::Languages;
 
 /// A request is started over this often when the vault changes under it.
 const ATTEMPTS: usize = 4;
@@ -75,6 +82,16 @@ pub struct Settings {
     /// read, but are left out of search. Clients may write here and nowhere else;
     /// without it they cannot write.
     pub inbox: Option<String>,
+    /// The languages that the notes are in; the first is that of notes which do not say.
+    pub languages: Languages,
+}
+
+impl Settings {
+    /// A folder without an inbox, with notes in the usual language.
+    #[must_use]
+    pub fn of(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), inbox: None, languages: Languages::default() }
+    }
 }
 
 /// A handle to an open vault. Cheap to clone. All methods block: call them off the
@@ -85,10 +102,14 @@ pub struct Vault(Arc<Parts>);
 struct Parts {
     root: Arc<Root>,
     keeper: Keeper,
-    shelf: Shelf,
-    inbox: Option<Inbox>,
+    catalog: Catalog,
+    reader: PageReader,
     /// Held by the one request that writes.
     writing: Mutex<()>,
+    dates: Mutex<Option<Arc<CommitDates>>>,
+    /// Set when the vault is followed. Dropped first of all that its thread uses.
+    watcher: OnceLock<Watcher>,
+    clock: Clock,
 }
 
 /// A page as it is served.
@@ -100,17 +121,6 @@ pub struct Page {
     pub title: String,
     /// Its text.
     pub text: String,
-}
-
-/// A page that answers a query.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hit {
-    /// Where it is.
-    pub path: VaultPath,
-    /// Its title.
-    pub title: String,
-    /// The passage that matches, as plain text on one line.
-    pub snippet: String,
 }
 
 /// Why a page was not read.
@@ -180,11 +190,21 @@ impl Vault {
         };
         let root = Arc::new(Root::open(&settings.root).map_err(|error| unopened(&error))?);
         let surveyor = Surveyor::new(Arc::clone(&root));
-        let keeper = Keeper::new(surveyor, clock).map_err(|reason| unopened(&reason))?;
-        let inbox = settings.inbox.as_deref().map(str::parse).transpose();
+        let keeper = Keeper::new(surveyor, clock.clone()).map_err(|reason| unopened(&reason))?;
+        let inbox = settings.inbox.as_deref().map(str::parse::<Inbox>).transpose();
         let inbox = inbox.map_err(|error: InvalidInbox| unopened(&format!("inbox: {error}")))?;
-        let (shelf, writing) = (Shelf::default(), Mutex::default());
-        Ok(Self(Arc::new(Parts { root, keeper, shelf, inbox, writing })))
+        let reader = PageReader { languages: settings.languages, zone: TimeZone::system(), inbox };
+        let catalog = Catalog::new(Arc::clone(&root), reader.clone());
+        Ok(Self(Arc::new(Parts {
+            watcher: OnceLock::new(),
+            root,
+            keeper,
+            catalog,
+            reader,
+            writing: Mutex::default(),
+            dates: Mutex::default(),
+            clock,
+        })))
     }
 
     /// Reads one page for a viewer.
@@ -193,166 +213,8 @@ impl Vault {
     ///
     /// [`ReadError`]; a text that is no path is [`ReadError::Hidden`] too.
     pub fn read_page(&self, viewer: &Viewer, path: &str) -> Result<Page, ReadError> {
-        for _ in 0..ATTEMPTS {
-            // First of all, so that what cannot be judged looks the same everywhere.
-            let snapshot = self.snapshot()?;
-            let path: VaultPath = path.parse().map_err(|_| Hidden)?;
-            let Some(page) = snapshot.page(&path) else {
-                info!(%path, subject = viewer.subject(), client = viewer.client(), "refused: no such page");
-                return Err(Hidden.into());
-            };
-            let class = page.class;
-            let permit = viewer
-                .permit_read(ClassifiedPath::judged(path.clone(), class))
-                .inspect_err(|_| log_refusal(viewer, &path, class))?;
-            let read = self.0.root.read_page(permit, &snapshot);
-            if read.as_ref().is_err_and(|reason| *reason == NoBytes::Replaced) {
-                // The stamps may be too coarse to show it.
-                self.0.keeper.fresh().ok_or(Unavailable)?;
-            } else if self.0.keeper.confirms(&snapshot) {
-                let content = read.map_or(Content::Binary, |read| decode(read.bytes));
-                return open_content(viewer, path, class, content);
-            }
-        }
-        Err(Unavailable.into())
-    }
-
-    /// The pages that match, best first, at most `limit`.
-    ///
-    /// # Errors
-    ///
-    /// [`Unavailable`].
-    pub fn search(
-        &self,
-        viewer: &Viewer,
-        query: &str,
-        limit: usize,
-    ) -> Result<Vec<Hit>, Unavailable> {
-        let query = Query::parse(query);
-        for _ in 0..ATTEMPTS {
-            let snapshot = self.snapshot()?;
-            let Some(query) = &query else { return Ok(Vec::new()) };
-            let Parts { root, shelf, keeper, inbox, .. } = &*self.0;
-            let question = Question { query, limit, without: inbox.as_ref() };
-            let hits = library::search(root, shelf, &snapshot, viewer, &question);
-            if keeper.confirms(&snapshot) {
-                return Ok(hits);
-            }
-        }
-        Err(Unavailable)
-    }
-
-    /// Searches with the full query language.
-    ///
-    /// # Errors
-    ///
-    /// [`Unavailable`].
-    pub fn search_notes(
-        &self,
-        _viewer: &Viewer,
-        _request: &SearchRequest,
-    ) -> Result<SearchResults, Unavailable> {
-        Err(Unavailable)
-    }
-
-    /// Opens one note for a viewer.
-    ///
-    /// # Errors
-    ///
-    /// [`ReadError`]; a text that is no path is [`ReadError::Hidden`] too.
-    pub fn open_note(&self, _viewer: &Viewer, _path: &str) -> Result<OpenNote, ReadError> {
-        Err(Unavailable.into())
-    }
-
-    /// Lists notes. A folder that is absent or holds nothing visible has no notes.
-    ///
-    /// # Errors
-    ///
-    /// [`Unavailable`].
-    pub fn list_notes(
-        &self,
-        _viewer: &Viewer,
-        _request: &ListRequest,
-    ) -> Result<NoteList, Unavailable> {
-        Err(Unavailable)
-    }
-
-    /// The tags that begin with `prefix` (letter case aside), most frequent first.
-    ///
-    /// # Errors
-    ///
-    /// [`Unavailable`].
-    pub fn tags(&self, _viewer: &Viewer, _prefix: &str) -> Result<Vec<TagCount>, Unavailable> {
-        Err(Unavailable)
-    }
-
-    /// The notes that have a tag or one below it, the newest first.
-    ///
-    /// # Errors
-    ///
-    /// [`Unavailable`].
-    pub fn notes_with_tag(
-        &self,
-        _viewer: &Viewer,
-        _tag: &str,
-        _limit: usize,
-        _after: Option<&ListPlace>,
-    ) -> Result<NoteList, Unavailable> {
-        Err(Unavailable)
-    }
-
-    /// The links from and to one note.
-    ///
-    /// # Errors
-    ///
-    /// [`ReadError`].
-    pub fn links(&self, _viewer: &Viewer, _path: &str) -> Result<NoteLinks, ReadError> {
-        Err(Unavailable.into())
-    }
-
-    /// The notes that have to do with one note, the closest first.
-    ///
-    /// # Errors
-    ///
-    /// [`ReadError`].
-    pub fn related(
-        &self,
-        _viewer: &Viewer,
-        _path: &str,
-        _limit: usize,
-    ) -> Result<Vec<RelatedNote>, ReadError> {
-        Err(Unavailable.into())
-    }
-
-    /// What the vault consists of.
-    ///
-    /// # Errors
-    ///
-    /// [`Unavailable`].
-    pub fn stats(&self, _viewer: &Viewer) -> Result<VaultStats, Unavailable> {
-        Err(Unavailable)
-    }
-
-    /// Paths that begin with `prefix`, or whose file name does, or its title: for
-    /// completion while somebody types.
-    ///
-    /// # Errors
-    ///
-    /// [`Unavailable`].
-    pub fn complete_path(
-        &self,
-        _viewer: &Viewer,
-        _prefix: &str,
-        _limit: usize,
-    ) -> Result<Vec<VaultPath>, Unavailable> {
-        Err(Unavailable)
-    }
-
-    /// Batches of changes from now on. A receiver that is too slow is told that it has
-    /// missed some.
-    #[must_use]
-    pub fn changes(&self) -> tokio::sync::broadcast::Receiver<Arc<[Change]>> {
-        tokio::sync::broadcast::channel(1).1
+        let Opened { path, text, .. } = reading::open(&self.0, viewer, path)?;
+        Ok(Page { title: page::title(&path, &text), path, text })
     }
 
     /// What git's attributes make of every page. For the owner only: it names pages
@@ -362,12 +224,12 @@ impl Vault {
     ///
     /// [`Unavailable`]; the reason is in the log.
     pub fn classification(&self) -> Result<Classification, Unavailable> {
-        let snapshot = self.snapshot()?;
+        let snapshot = self.0.keeper.snapshot().ok_or(Unavailable)?;
         let mut pages = Vec::new();
         for page in snapshot.pages.values() {
             let twins = page.twins.iter().map(|twin| (&twin.disk, &twin.ruling));
             for (disk, ruling) in [(&page.disk, &page.ruling)].into_iter().chain(twins) {
-                let (path, ruling) = (disk.clone(), ruling.clone());
+                let (path, ruling) = (disk.to_string(), Ruling::clone(ruling));
                 pages.push(ClassifiedPage { path, ruling, served_as: page.class });
             }
         }
@@ -379,38 +241,4 @@ impl Vault {
         pages.sort_by(|one, other| one.path.cmp(&other.path));
         Ok(Classification { pages, warnings: snapshot.doubts.clone() })
     }
-
-    fn snapshot(&self) -> Result<Arc<Snapshot>, Unavailable> {
-        let snapshot = self.0.keeper.snapshot().ok_or(Unavailable)?;
-        self.0.shelf.tidy(&snapshot);
-        Ok(snapshot)
-    }
-}
-
-/// Turns what was read into the answer. Ciphertext is at least confidential,
-/// whatever the rules say.
-fn open_content(
-    viewer: &Viewer,
-    path: VaultPath,
-    class: PageClass,
-    content: Content,
-) -> Result<Page, ReadError> {
-    match content {
-        Content::Text(text) => Ok(Page { title: page::title(&path, &text), path, text }),
-        Content::Binary => Err(ReadError::NotText),
-        Content::Ciphertext => {
-            let class = class.max(class_in_doubt(path.as_str()));
-            if viewer.may_see(class) {
-                Err(ReadError::Locked)
-            } else {
-                log_refusal(viewer, &path, class);
-                Err(Hidden.into())
-            }
-        }
-    }
-}
-
-/// The real reason, for the owner.
-fn log_refusal(viewer: &Viewer, path: &VaultPath, class: PageClass) {
-    info!(%path, %class, subject = viewer.subject(), client = viewer.client(), "refused: no scope for this class");
 }

@@ -140,6 +140,17 @@ impl Repository {
         }
     }
 
+    /// Where the index is.
+    pub(super) fn index(&self) -> Option<&Path> {
+        self.own(&[INDEX]).next().map(PathBuf::as_path)
+    }
+
+    /// The rule files above the vault, as they are called from there: `../.gitattributes`.
+    pub(super) fn rules_above(&self, root: &Path) -> Vec<String> {
+        let above = root.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.top));
+        (1..=above.count()).map(|steps| format!("{}.gitattributes", "../".repeat(steps))).collect()
+    }
+
     /// Whether git is writing, or waits for the end of a merge.
     pub(super) fn stability(&self, fingerprint: &Fingerprint) -> Stability {
         let mut signs = self.own(&[INDEX_LOCK]).chain(self.own(&UNDERWAY));

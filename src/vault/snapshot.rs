@@ -1,27 +1,33 @@
 //! What is served at one moment, and for how long that may be believed.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use tracing::error;
 
-use crate::access::class::{ClassifiedPath, PageClass, Ruling};
+use crate::access::class::{PageClass, Ruling};
 use crate::access::path::VaultPath;
 use crate::clock::{Clock, UnixTime};
 use crate::vault::fingerprint::{Fingerprint, Inode};
 use crate::vault::judge::{Departed, Lowering, publish};
-use crate::vault::survey::{Prospect, Surveyor, Trouble, Twin};
+use crate::vault::survey::{Prospect, Stability, SurveyedPages, Surveyor, Trouble, Twin};
 
 /// Every page with its class. Never changed; replaced as a whole.
 #[derive(Debug)]
 pub(super) struct Snapshot {
-    pub(super) pages: BTreeMap<VaultPath, ServedPage>,
+    pub(super) pages: Arc<BTreeMap<VaultPath, ServedPage>>,
+    /// What they were judged by.
+    pub(super) surveyed: Arc<SurveyedPages>,
     pub(super) private_dot_files: Vec<String>,
+    /// Every folder that was read, relative to the vault.
+    pub(super) folders: Vec<Arc<str>>,
     /// The classes of pages that went not long ago, and when they were missed.
     pub(super) departed: BTreeMap<VaultPath, Departed>,
     pub(super) fingerprint: Fingerprint,
     pub(super) doubts: Vec<String>,
+    pub(super) stability: Stability,
     /// Whether every change since then would show in the fingerprint.
     pub(super) is_settled: bool,
     /// The same of what the classes rest on, whatever pages come and go.
@@ -29,17 +35,19 @@ pub(super) struct Snapshot {
     /// When a class may be lowered that waits for it.
     pub(super) look_again: Option<UnixTime>,
     pub(super) begun: Instant,
+    /// Set when something turned out to be wrong that the stamps of folders do not tell.
+    pub(super) is_outdated: AtomicBool,
 }
 
 /// A page, and the class that it is served as.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ServedPage {
     /// As the disk spells it.
-    pub(super) disk: String,
+    pub(super) disk: Arc<str>,
     pub(super) inode: Inode,
     pub(super) class: PageClass,
     /// What git's attributes alone would make of it.
-    pub(super) ruling: Ruling,
+    pub(super) ruling: Arc<Ruling>,
     pub(super) twins: Vec<Twin>,
     pub(super) lowering: Option<Lowering>,
 }
@@ -50,18 +58,14 @@ impl Snapshot {
         self.pages.get(path)
     }
 
-    /// Every page with its class, in the order of their paths.
-    pub(super) fn classified(&self) -> impl Iterator<Item = ClassifiedPath> {
-        self.pages.iter().map(|(path, page)| ClassifiedPath::judged(path.clone(), page.class))
-    }
-
     /// Whether every page of an older snapshot that is still there is served alike.
     fn vouches_for(&self, older: &Self) -> bool {
         let alike = |one: &ServedPage, other: &ServedPage| {
             one.class == other.class && one.inode == other.inode && one.disk == other.disk
         };
         let mut pages = older.pages.iter();
-        pages.all(|(path, page)| self.page(path).is_none_or(|now| alike(now, page)))
+        Arc::ptr_eq(&self.pages, &older.pages)
+            || pages.all(|(path, page)| self.page(path).is_none_or(|now| alike(now, page)))
     }
 }
 
@@ -120,13 +124,17 @@ impl Keeper {
     /// caller did with it. One that does not tell by itself is compared with a new one.
     pub(super) fn confirms(&self, used: &Snapshot) -> bool {
         let arrived = Instant::now();
-        used.fingerprint.rules_still_hold()
-            && (used.rules_are_settled
-                || self.renew(arrived).is_some_and(|fresh| fresh.vouches_for(used)))
+        if !used.fingerprint.rules_still_hold() {
+            used.is_outdated.store(true, Ordering::Release);
+            return false;
+        }
+        used.rules_are_settled || self.renew(arrived).is_some_and(|fresh| fresh.vouches_for(used))
     }
 
-    /// A snapshot made after the call, whatever the present one says.
-    pub(super) fn fresh(&self) -> Option<Arc<Snapshot>> {
+    /// A snapshot made after the call, whatever the present one says, and whatever the
+    /// stamps of the folder say that a page is in.
+    pub(super) fn fresh(&self, page: &ServedPage) -> Option<Arc<Snapshot>> {
+        self.workshop().surveyor.forget_folder_of(&page.disk);
         self.renew(Instant::now())
     }
 
@@ -140,6 +148,7 @@ impl Keeper {
 
     fn is_right(&self, snapshot: &Snapshot) -> bool {
         snapshot.is_settled
+            && !snapshot.is_outdated.load(Ordering::Acquire)
             && snapshot.look_again.is_none_or(|due| self.clock.now() < due)
             && snapshot.fingerprint.still_holds()
     }

@@ -1,6 +1,6 @@
 //! Looks at the vault once: what the disk has, and what git says of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -10,13 +10,14 @@ use unicode_normalization::UnicodeNormalization as _;
 use crate::access::class::{GitAttributes, NameCase, PageClass, Ruling, class_in_doubt, judge};
 use crate::access::path::VaultPath;
 use crate::vault::attributes;
-use crate::vault::evidence::{Blobs, EncryptedPaths};
+use crate::vault::evidence::{Blobs, IndexPlace, Stored};
 use crate::vault::files::Root;
 use crate::vault::fingerprint::{Fingerprint, Inode, Watch, stamping_time};
 use crate::vault::git::{Git, GitError};
 use crate::vault::repository::{Repository, is_in_repository, watch_for_repository};
 use crate::vault::rules;
-use crate::vault::walk::{FoundPage, Walk, walk};
+use crate::vault::rulings::{GitSource, Outcome, Ruled, Rulings, Source, Steadiness};
+use crate::vault::walk::{FoundPage, Listings, Walk, walk};
 
 /// A survey is started over this often when the vault changes under it.
 const ATTEMPTS: usize = 4;
@@ -31,7 +32,24 @@ pub(super) struct Surveyor {
     /// Where the repository was found last, and what that rests on.
     located: Option<Located>,
     blobs: Blobs,
+    listings: Listings,
+    rulings: Rulings,
+    /// What a vault without a repository has stored.
+    nothing: Arc<Stored>,
+    /// The pages of the last survey, and what they were put together from.
+    assembled: Option<Assembled>,
 }
+
+/// Pages, and what they follow from.
+#[derive(Debug)]
+struct Assembled {
+    folders: Vec<Ruled>,
+    stored: Arc<Stored>,
+    pages: Arc<SurveyedPages>,
+}
+
+/// Every page that the disk has.
+pub(super) type SurveyedPages = BTreeMap<VaultPath, SurveyedPage>;
 
 /// A repository, and all that would have to change for it to be another.
 #[derive(Clone, Debug)]
@@ -45,8 +63,11 @@ struct Located {
 pub(super) struct Survey {
     /// When looking began.
     pub(super) moment: SystemTime,
-    pub(super) pages: BTreeMap<VaultPath, SurveyedPage>,
+    /// The same as last time if nothing has changed.
+    pub(super) pages: Arc<SurveyedPages>,
     pub(super) private_dot_files: Vec<String>,
+    /// Every folder that was read, relative to the vault.
+    pub(super) folders: Vec<Arc<str>>,
     pub(super) fingerprint: Fingerprint,
     /// Why the rules cannot be believed, in words for the owner.
     pub(super) doubts: Vec<String>,
@@ -54,13 +75,13 @@ pub(super) struct Survey {
 }
 
 /// A page, and what speaks for which class, apart from doubt and from the past.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SurveyedPage {
     /// As the disk spells it.
-    pub(super) disk: String,
+    pub(super) disk: Arc<str>,
     pub(super) inode: Inode,
     /// What git's attributes make of it.
-    pub(super) ruling: Ruling,
+    pub(super) ruling: Arc<Ruling>,
     /// The same, raised by evidence and by other names of the same file.
     pub(super) class: PageClass,
     /// Other spellings on the disk that are the same path when composed.
@@ -70,8 +91,8 @@ pub(super) struct SurveyedPage {
 /// A file that is not served, because another has the same path when composed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Twin {
-    pub(super) disk: String,
-    pub(super) ruling: Ruling,
+    pub(super) disk: Arc<str>,
+    pub(super) ruling: Arc<Ruling>,
 }
 
 /// What a page would be at a path, by the rules alone.
@@ -116,16 +137,23 @@ impl From<GitError> for Trouble {
     }
 }
 
-/// What git adds to the names on the disk.
-struct Judgement {
-    attributes: Vec<GitAttributes>,
-    encrypted: EncryptedPaths,
-    case: NameCase,
-}
-
 impl Surveyor {
     pub(super) fn new(root: Arc<Root>) -> Self {
-        Self { root, git: None, located: None, blobs: Blobs::default() }
+        Self {
+            root,
+            git: None,
+            located: None,
+            blobs: Blobs::default(),
+            listings: Listings::default(),
+            rulings: Rulings::default(),
+            nothing: Arc::default(),
+            assembled: None,
+        }
+    }
+
+    /// Reads the folder of a file anew at the next survey, whatever its stamps say.
+    pub(super) fn forget_folder_of(&mut self, disk: &str) {
+        self.listings.forget(disk.rsplit_once('/').map_or("", |(folder, _)| folder));
     }
 
     /// Looks until nothing changed in between.
@@ -155,11 +183,12 @@ impl Surveyor {
         if !answer.complaints.is_empty() {
             return Err(Trouble::Passing(format!("git says: {}", answer.complaints)));
         }
-        let encrypted = self.blobs.encrypted_paths(git)?;
+        let place = index_place(repository, &self.root);
+        let stored = self.blobs.stored(git, &place, stamping_time())?;
         let prospect = |(path, attributes): (&String, &GitAttributes)| {
             let path = composed(path);
             let class = judge(&path, attributes, repository.name_case()).class;
-            let evidence = encrypted.contains(&path).then(|| class_in_doubt(&path));
+            let evidence = stored.is_encrypted(&path).then(|| class_in_doubt(&path));
             let would_stay_plain =
                 attributes.is_encrypted() && !git.encrypts_with(&attributes.filter)?;
             Ok(Prospect { class: class.max(evidence.unwrap_or(class)), would_stay_plain })
@@ -170,13 +199,14 @@ impl Surveyor {
     fn attempt(&mut self) -> Result<Option<Survey>, Trouble> {
         let moment = stamping_time();
         let root = Arc::clone(&self.root);
+        self.follow_root()?;
         if self.git.is_none() && is_in_repository(root.path()) {
             self.git = Some(Git::find(root.path())?);
         }
         if !self.locate()? {
             return Ok(None);
         }
-        let walk = walk(&root)
+        let walk = walk(&root, &mut self.listings, moment)
             .map_err(|error| Trouble::Passing(format!("the vault cannot be read: {error}")))?;
         let fingerprint = self.look(&walk);
         if let Some(pause) = fingerprint.unfinished_for(stamping_time()) {
@@ -185,25 +215,57 @@ impl Surveyor {
         }
         let mut doubts = Vec::new();
         let mut stability = Stability::Settled;
-        let judgement =
-            if let (Some(git), Some(Located { repository, .. })) = (&self.git, &self.located) {
-                doubts = rules::inspect(&fingerprint)?;
-                doubts.extend(repository.doubts(&fingerprint));
-                stability = repository.stability(&fingerprint);
-                judge_with_git(git, repository, &mut self.blobs, &walk, &mut doubts)
-            } else {
-                Ok(Judgement::by_name(&walk))
-            };
+        if let (Some(_), Some(Located { repository, .. })) = (&self.git, &self.located) {
+            doubts = rules::inspect(&fingerprint)?;
+            doubts.extend(repository.doubts(&fingerprint));
+            stability = repository.stability(&fingerprint);
+        }
+        let judgement = self.stored(moment).and_then(|stored| {
+            let outcome = self.rule(&walk, &fingerprint, &stored, &doubts)?;
+            Ok((outcome, stored))
+        });
         // Whatever failed meanwhile may have failed for that.
         if !fingerprint.rules_still_hold() {
             return Ok(None);
         }
-        let judgement = judgement?;
-        self.refuse_lost_rules(&judgement.encrypted, &fingerprint)?;
-        let private_dot_files =
-            walk.private_dot_files.iter().map(|(disk, _)| disk.clone()).collect();
-        let pages = judgement.pages(walk);
-        Ok(Some(Survey { moment, pages, private_dot_files, fingerprint, doubts, stability }))
+        let (mut outcome, stored) = judgement?;
+        self.refuse_lost_rules(&stored, &fingerprint)?;
+        let steadiness = Steadiness::since(moment, &fingerprint, root.path());
+        self.rulings.keep(&walk, &mut outcome, steadiness);
+        doubts.extend(outcome.complaints.lines().map(|line| format!("git says: {line}")));
+        let private_dot_files = walk.private_dot_files().map(|(disk, _)| disk.clone()).collect();
+        let folders = walk.folders.iter().map(|folder| Arc::clone(&folder.relative)).collect();
+        let pages = self.assemble(&walk, outcome.folders, stored);
+        let survey =
+            Survey { moment, pages, private_dot_files, folders, fingerprint, doubts, stability };
+        Ok(Some(survey))
+    }
+
+    /// Goes on with another folder that has come in the vault's place, if it is the same
+    /// vault: restored, or mounted again. Nothing that is known of the old one counts.
+    fn follow_root(&mut self) -> Result<(), Trouble> {
+        let gone = |error| Trouble::Passing(format!("the vault's folder is gone: {error}"));
+        let Some(folder) = self.root.successor().map_err(gone)? else { return Ok(()) };
+        let is_same_vault = match (&self.git, self.blobs.tree()) {
+            // It has the commit that was checked out last.
+            (Some(git), Some(tree)) => git.ask(&["cat-file", "-e", tree], Vec::new()).is_ok(),
+            (Some(_), None) => false,
+            // Without rules only names count. A folder that has none of those that the
+            // vault had is where its disk is not mounted, say.
+            (None, _) => {
+                let top = self.assembled.as_ref().and_then(|before| before.folders.first());
+                let mut names = top.into_iter().flat_map(|top| top.listing.names());
+                names.any(|name| folder.symlink_metadata(name).is_ok())
+            }
+        };
+        if !is_same_vault {
+            let words = "another folder is in the place of the vault; restart to serve that";
+            return Err(Trouble::Passing(words.to_owned()));
+        }
+        self.root.go_on_with(folder);
+        let git = self.git.take();
+        *self = Self { git, ..Self::new(Arc::clone(&self.root)) };
+        Ok(())
     }
 
     /// Finds the repository, unless it must be where it was. Says whether it was found
@@ -218,6 +280,7 @@ impl Surveyor {
         let settings = repository.watch_settings(git, root);
         // Asked again: they may have changed before they were looked at.
         let is_steady = Repository::locate(git, root)? == repository;
+        self.blobs.forget_lists();
         self.located = is_steady.then_some(Located { repository, settings });
         Ok(is_steady)
     }
@@ -225,15 +288,17 @@ impl Surveyor {
     fn look(&self, walk: &Walk) -> Fingerprint {
         let mut fingerprint = Fingerprint::default();
         let root = self.root.path();
+        // Before anything is released, the path still leads to this folder.
+        fingerprint.look(root.to_path_buf(), Watch::Presence);
         for folder in &walk.folders {
-            fingerprint.remember(root.join(&folder.relative), folder.identity);
+            fingerprint.remember(root.join(&*folder.relative), folder.listing.identity);
         }
         if let (Some(git), Some(located)) = (&self.git, &self.located) {
             fingerprint.extend(&located.settings);
             // In every folder, for a rule file may come.
             for folder in walk.folders_with_rules() {
                 let file = root.join(folder).join(".gitattributes");
-                fingerprint.look(file, Watch::TreeFile);
+                fingerprint.look(file, Watch::InnerTreeFile);
             }
             located.repository.watch_rules(git, root, &mut fingerprint);
         } else {
@@ -242,74 +307,107 @@ impl Surveyor {
         fingerprint
     }
 
+    /// What git has stored; nothing if there is no repository.
+    fn stored(&mut self, moment: SystemTime) -> Result<Arc<Stored>, GitError> {
+        let (Some(git), Some(located)) = (&self.git, &self.located) else {
+            return Ok(Arc::clone(&self.nothing));
+        };
+        let place = index_place(&located.repository, &self.root);
+        self.blobs.stored(git, &place, moment)
+    }
+
+    fn rule(
+        &self,
+        walk: &Walk,
+        fingerprint: &Fingerprint,
+        stored: &Stored,
+        doubts: &[String],
+    ) -> Result<Outcome, GitError> {
+        let (Some(git), Some(located)) = (&self.git, &self.located) else {
+            return self.rulings.of(walk, Source::Names);
+        };
+        let source = GitSource {
+            git,
+            repository: &located.repository,
+            settings: &located.settings,
+            fingerprint,
+            stored,
+            root: self.root.path(),
+            in_doubt: !doubts.is_empty(),
+        };
+        self.rulings.of(walk, Source::Git(&source))
+    }
+
     /// git falls back to the index when the disk has no rule file. Ciphertext there
     /// means that the rules are lost, as with ciphertext on the disk.
-    fn refuse_lost_rules(
-        &self,
-        encrypted: &EncryptedPaths,
-        fingerprint: &Fingerprint,
-    ) -> Result<(), Trouble> {
+    fn refuse_lost_rules(&self, stored: &Stored, fingerprint: &Fingerprint) -> Result<(), Trouble> {
         let lost = |file: &PathBuf| !fingerprint.has(file);
-        let mut files = encrypted.rule_files().map(|file| self.root.path().join(file));
+        let mut files = stored.encrypted_rule_files().map(|file| self.root.path().join(file));
         files.find(lost).map_or(Ok(()), |file| Err(rules::ciphertext(&file)))
     }
-}
 
-fn judge_with_git(
-    git: &Git,
-    repository: &Repository,
-    blobs: &mut Blobs,
-    walk: &Walk,
-    doubts: &mut Vec<String>,
-) -> Result<Judgement, GitError> {
-    let pages = walk.pages.iter().map(|page| &*page.disk);
-    let answer = attributes::ask(git, pages, walk.folders_with_rules(), repository.spelling())?;
-    doubts.extend(answer.complaints.lines().map(|line| format!("git says: {line}")));
-    let encrypted = blobs.encrypted_paths(git)?;
-    Ok(Judgement { attributes: answer.answers, encrypted, case: repository.name_case() })
-}
-
-impl Judgement {
-    /// Without a repository only names count.
-    fn by_name(walk: &Walk) -> Self {
-        let attributes = vec![GitAttributes::NONE; walk.pages.len()];
-        Self { attributes, encrypted: EncryptedPaths::default(), case: NameCase::Exact }
-    }
-
-    fn pages(self, walk: Walk) -> BTreeMap<VaultPath, SurveyedPage> {
-        let mut pages: BTreeMap<VaultPath, SurveyedPage> = BTreeMap::new();
-        let mut strictest = BTreeMap::new();
-        for (_, inode) in &walk.private_dot_files {
-            strictest.insert(*inode, PageClass::Secret);
+    /// Puts the pages together, unless they follow from the same as the last time.
+    fn assemble(
+        &mut self,
+        walk: &Walk,
+        folders: Vec<Ruled>,
+        stored: Arc<Stored>,
+    ) -> Arc<SurveyedPages> {
+        let is_same = |before: &&Assembled| {
+            let mut folders_before = before.folders.iter().zip(&folders);
+            Arc::ptr_eq(&before.stored, &stored)
+                && before.folders.len() == folders.len()
+                && folders_before.all(|(one, other)| one.is_same(other))
+        };
+        if let Some(before) = self.assembled.as_ref().filter(is_same) {
+            return Arc::clone(&before.pages);
         }
-        for (found, attributes) in walk.pages.into_iter().zip(&self.attributes) {
-            let FoundPage { path, disk, inode } = found;
-            let ruling = judge(path.as_str(), attributes, self.case);
-            let class = if self.encrypted.contains(path.as_str()) {
-                ruling.class.max(class_in_doubt(path.as_str()))
-            } else {
-                ruling.class
-            };
-            let strict = strictest.entry(inode).or_insert(class);
-            *strict = class.max(*strict);
-            let page = SurveyedPage { disk, inode, ruling, class, twins: Vec::new() };
-            // Two names on the disk that are one after composition: the first in
-            // byte order is served, with the stricter class of the two.
-            match pages.get_mut(&path) {
-                None => {
-                    pages.insert(path, page);
-                }
-                Some(first) => {
-                    first.class = first.class.max(page.class);
-                    first.twins.push(Twin { disk: page.disk, ruling: page.ruling });
-                }
-            }
-        }
-        // Two names of one file: both are as strict as the stricter.
-        for page in pages.values_mut() {
-            page.class =
-                strictest.get(&page.inode).map_or(page.class, |class| page.class.max(*class));
-        }
+        let pages = Arc::new(pages(walk, &folders, &stored));
+        self.assembled = Some(Assembled { folders, stored, pages: Arc::clone(&pages) });
         pages
     }
+}
+
+fn index_place<'a>(repository: &'a Repository, root: &Root) -> IndexPlace<'a> {
+    let rules_above = repository.rules_above(root.path());
+    IndexPlace { file: repository.index(), rules_above }
+}
+
+fn pages(walk: &Walk, folders: &[Ruled], stored: &Stored) -> SurveyedPages {
+    let number = folders.iter().map(|folder| folder.rulings.len()).sum();
+    let mut strictest: HashMap<Inode, PageClass> = HashMap::with_capacity(number);
+    for (_, inode) in walk.private_dot_files() {
+        strictest.insert(*inode, PageClass::Secret);
+    }
+    let mut found: Vec<(VaultPath, SurveyedPage)> = Vec::with_capacity(number);
+    let ruled = folders.iter().flat_map(|folder| folder.listing.pages.iter().zip(&*folder.rulings));
+    for (FoundPage { path, disk, inode }, ruling) in ruled {
+        let class = if stored.is_encrypted(path.as_str()) {
+            ruling.class.max(class_in_doubt(path.as_str()))
+        } else {
+            ruling.class
+        };
+        let strict = strictest.entry(*inode).or_insert(class);
+        *strict = class.max(*strict);
+        let (disk, ruling) = (Arc::clone(disk), Arc::clone(ruling));
+        let page = SurveyedPage { disk, inode: *inode, ruling, class, twins: Vec::new() };
+        found.push((path.clone(), page));
+    }
+    // Two names on the disk that are one after composition: the first in byte order is
+    // served, with the stricter class of the two.
+    found.sort_by(|(one, _), (other, _)| one.cmp(other));
+    found.dedup_by(|(path, page), (first_path, first)| {
+        let is_twin = path == first_path;
+        if is_twin {
+            first.class = first.class.max(page.class);
+            let (disk, ruling) = (Arc::clone(&page.disk), Arc::clone(&page.ruling));
+            first.twins.push(Twin { disk, ruling });
+        }
+        is_twin
+    });
+    // Two names of one file: both are as strict as the stricter.
+    for (_, page) in &mut found {
+        page.class = strictest.get(&page.inode).map_or(page.class, |class| page.class.max(*class));
+    }
+    found.into_iter().collect()
 }

@@ -109,6 +109,16 @@ async def converse(report, server, mode):
         with report.step(f"read_page {path}"):
             before = await call(client, "read_page", {"path": path})
             expect("sourdough" in str(before["content"]).lower(), "the text is missing")
+        with report.step("resources are listed and read"):
+            uris = {str(resource.uri) for resource in (await client.list_resources()).resources}
+            expect({"vault://tags", "vault://recent"} <= uris, f"{uris}")
+            contents = (await client.read_resource("vault://tags")).contents
+            expect('"tags"' in contents[0].text, f"{contents}")
+        with report.step("prompts are listed and filled in"):
+            prompts = {prompt.name for prompt in (await client.list_prompts()).prompts}
+            expect("summarize_topic" in prompts, f"{prompts}")
+            filled = await client.get_prompt("summarize_topic", {"topic": "sourdough"})
+            expect("sourdough" in filled.messages[0].content.text, f"{filled}")
         first_token = memory.tokens.access_token
         await asyncio.sleep(ACCESS_TOKEN_SECONDS + 1)
         with report.step("search again after the token has expired"):

@@ -12,6 +12,8 @@ APPLICABLE = (
     "completion-complete",
     "tools-list",
     "resources-list",
+    "resources-subscribe",
+    "resources-unsubscribe",
     "prompts-list",
     "server-sse-multiple-streams",
     "server-sse-polling",
@@ -58,10 +60,6 @@ NOT_APPLICABLE = {
         "resources-read-text",
         "resources-read-binary",
         "resources-templates-read",
-    ),
-    "we do not advertise resource subscriptions": (
-        "resources-subscribe",
-        "resources-unsubscribe",
     ),
     "gets a prompt of the demonstration server": (
         "prompts-get-simple",

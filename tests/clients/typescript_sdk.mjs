@@ -124,6 +124,30 @@ const page = await step('search finds a page', async () => {
   return found;
 });
 const before = await step(`read_page ${page}`, () => call(client, 'read_page', { path: page }));
+await step('search_notes links what it finds, and the link can be read', async () => {
+  const found = await call(client, 'search_notes', { query: 'sourdough', limit: 3 });
+  const link = found.content.find((block) => block.type === 'resource_link');
+  expect(link?.uri.startsWith('vault://notes/'), JSON.stringify(found.content));
+  const { contents } = await client.readResource({ uri: link.uri });
+  expect(contents[0].text.length > 0 && contents[0].mimeType === 'text/markdown', JSON.stringify(contents));
+});
+await step('resources are listed, with a template', async () => {
+  const uris = (await client.listResources()).resources.map((resource) => resource.uri);
+  expect(uris.includes('vault://tags') && uris.includes('vault://recent'), uris.join());
+  const { resourceTemplates } = await client.listResourceTemplates();
+  expect(resourceTemplates[0].uriTemplate === 'vault://notes/{path}', JSON.stringify(resourceTemplates));
+});
+await step('prompts are listed and filled in', async () => {
+  const names = (await client.listPrompts()).prompts.map((prompt) => prompt.name);
+  expect(names.includes('summarize_topic'), names.join());
+  const { messages } = await client.getPrompt({ name: 'summarize_topic', arguments: { topic: 'sourdough' } });
+  expect(messages[0].content.text.includes('sourdough'), JSON.stringify(messages));
+});
+await step('a path is completed', async () => {
+  const ref = { type: 'ref/resource', uri: 'vault://notes/{path}' };
+  const { completion } = await client.complete({ ref, argument: { name: 'path', value: 'kitchen/' } });
+  expect(completion.values.some((path) => path.startsWith('kitchen/')), JSON.stringify(completion));
+});
 const firstToken = memory.kept.access_token;
 await sleep((accessTokenSeconds + 1) * 1000);
 await step('search again after the token has expired', () => call(client, 'search', { query: 'sourdough' }));

@@ -40,7 +40,7 @@ struct ClassOfPage {
 
 /// The classes that `classify --json` prints.
 fn classes(root: &Path) -> BTreeMap<String, String> {
-    let settings = Settings { root: root.to_path_buf(), inbox: None };
+    let settings = Settings::of(root);
     let vault = Vault::open(settings, Clock::system()).expect("a vault that opens");
     let (mut answer, mut complaints) = (Vec::new(), Vec::new());
     let outputs = Outputs { answer: &mut answer, complaints: &mut complaints };

@@ -201,10 +201,8 @@ async fn tools_refuse_bad_arguments() {
         json!({"query": 7}),
         json!({"query": null}),
         json!({"query": ["a"]}),
-        json!({"query": "a", "limit": -1}),
         json!({"query": "a", "limit": "ten"}),
-        json!({"query": "a", "limit": 1e99}),
-        json!({"query": "a", "limit": 1.5}),
+        json!({"query": "a", "limit": [1]}),
         json!({"query": "a", "vault": 7}),
         json!({"query": "a", "vault": "nobody's"}),
     ];

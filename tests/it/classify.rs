@@ -15,7 +15,7 @@ struct Printed {
 }
 
 fn print(root: &Path, paths: &[&str], format: Format) -> Printed {
-    let settings = Settings { root: root.to_path_buf(), inbox: None };
+    let settings = Settings::of(root);
     let vault = Vault::open(settings, Clock::system()).expect("a vault that opens");
     let paths: Vec<String> = paths.iter().map(|path| (*path).to_owned()).collect();
     let (mut answer, mut complaints) = (Vec::new(), Vec::new());

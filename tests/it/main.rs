@@ -33,10 +33,14 @@ mod inbox;
 mod next_request;
 /// Answers over a vault equal answers over the same vault without its hidden pages.
 mod non_interference;
+/// Other people's notes, where they are at hand.
+mod real_markdown;
 /// Other people's vaults, where they are at hand.
 mod real_vaults;
 /// Bearer tokens and the guard, against embedded and foreign issuers.
 mod resource_server;
+/// Every tool, resource and prompt, over a vault with hidden pages.
+mod surface;
 /// The commands `search` and `stats`, as the owner runs them.
 mod terminal;
 /// House rules that a compiler does not check.

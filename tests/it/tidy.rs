@@ -18,9 +18,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("resource_server", &["contract", "clock"]),
     ("access", &["contract", "resource_server"]),
     ("vault", &["access", "search", "clock"]),
-    ("mcp", &["vault", "access", "resource_server"]),
+    // Entropy: cursors are sealed with a key of the process.
+    ("mcp", &["vault", "access", "resource_server", "entropy"]),
     // Each part's settings, and what they are made of: an inbox is one of `access`.
-    ("configuration", &["authorization_server", "contract", "access"]),
+    ("configuration", &["authorization_server", "contract", "mcp", "access"]),
     ("telemetry", &["configuration"]),
     // The owner names scopes at the terminal, to see what a client with them sees.
     ("admin", &["authorization_server", "access", "vault", "configuration", "clock", "contract"]),

@@ -1,4 +1,4 @@
-//! The tool `read_page`.
+//! The tool `read_page`: the same reading as `read_note`, always of the whole page.
 
 use rmcp::handler::server::common::schema_for_output;
 use rmcp::handler::server::wrapper::Parameters;
@@ -7,33 +7,27 @@ use rmcp::{tool, tool_router};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{answer, off_thread, refusal, unavailable};
+use super::{Refusal, answer};
 use crate::access::permit::Viewer;
+use crate::mcp::lenient::text;
+use crate::mcp::render::single_line;
 use crate::mcp::service::McpServer;
-use crate::vault::{Page, ReadError};
-
-/// Absent, forbidden and misspelt are one text, and it repeats nothing of the request.
-const NO_SUCH_PAGE: &str = "There is no such page, or it is not open to this client.";
-const LOCKED: &str = "The page is encrypted, and locked on the machine that serves it. \
-    Its owner can unlock it there with git-crypt.";
-const NOT_TEXT: &str = "The page is not readable text, or it is too large to be served.";
+use crate::mcp::uri::{Target, VaultUri};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ReadPageArguments {
-    /// The path of the note, as search returns it.
+    /// The path, as search returns it.
     path: String,
-    /// The vault that holds the note. Leave it out for the default one.
-    #[serde(default)]
+    /// Default: the first vault.
+    #[serde(default, deserialize_with = "text")]
     vault: String,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct PageAnswer {
-    /// Where the page is.
     path: String,
-    /// The title of the page.
     title: String,
-    /// The whole text of the page, as it is written.
+    /// The whole text, as it is written.
     content: String,
 }
 
@@ -41,10 +35,10 @@ struct PageAnswer {
 impl McpServer {
     #[tool(
         name = "read_page",
-        title = "Read a note",
-        description = "Returns the whole text of one note of the user's vault. \
-            The path is relative to the vault, with forward slashes and the file's ending, \
-            as search returns it. Example: {\"path\": \"projects/heat-pump.md\"}",
+        title = "Read a page",
+        description = "Returns the whole text of one page. Of long notes read a part with \
+            read_note instead. The path is relative to the vault, with forward slashes and the \
+            file's ending, as search returns it. Example: {\"path\": \"projects/heat-pump.md\"}",
         output_schema = schema_for_output::<PageAnswer>(),
         annotations(
             read_only_hint = true,
@@ -56,29 +50,28 @@ impl McpServer {
     async fn read_page(
         &self,
         viewer: Viewer,
-        Parameters(arguments): Parameters<ReadPageArguments>,
-    ) -> CallToolResult {
-        let ReadPageArguments { path, vault } = arguments;
-        let vault = match self.vaults.find(&viewer, &vault) {
-            Ok(vault) => vault.clone(),
-            Err(error) => return refusal(error),
+        Parameters(ReadPageArguments { path, vault }): Parameters<ReadPageArguments>,
+    ) -> Result<CallToolResult, Refusal> {
+        let (vault, path) = page_name(vault, path);
+        let opened = self.ask(&viewer, &vault, move |vault, viewer| vault.open_note(viewer, &path));
+        let note = opened.await??;
+        let page = PageAnswer {
+            path: note.summary.path.to_string(),
+            title: note.summary.title,
+            content: note.text,
         };
-        match off_thread(move || vault.read_page(&viewer, &path)).await {
-            Ok(page) => {
-                let page = PageAnswer::from(page);
-                let text = format!("{}\n\n{}", page.path, page.content);
-                answer(&page, text)
-            }
-            Err(ReadError::Hidden(_)) => refusal(NO_SUCH_PAGE),
-            Err(ReadError::Locked) => refusal(LOCKED),
-            Err(ReadError::NotText) => refusal(NOT_TEXT),
-            Err(ReadError::Unavailable(_)) => unavailable(),
-        }
+        let text = format!("{}\n\n{}", single_line(&page.path), page.content);
+        Ok(answer(&page, text))
     }
 }
 
-impl From<Page> for PageAnswer {
-    fn from(page: Page) -> Self {
-        Self { path: page.path.to_string(), title: page.title, content: page.text }
+/// The vault and the path that a caller means: the address of a resource is as good as
+/// a path, and names its vault itself.
+pub(in crate::mcp) fn page_name(vault: String, path: String) -> (String, String) {
+    match VaultUri::parse(&path) {
+        Some(VaultUri { vault: named, target: Target::Note(path) }) => {
+            (if named.is_empty() { vault } else { named }, path)
+        }
+        _ => (vault, path),
     }
 }

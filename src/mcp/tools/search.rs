@@ -1,66 +1,73 @@
-//! The tool `search`.
+//! The tool `search`: the same search as `search_notes`, for those who want no more
+//! than pages.
 
 use std::fmt::Write as _;
 
 use rmcp::handler::server::common::schema_for_output;
 use rmcp::handler::server::wrapper::Parameters;
-use rmcp::model::CallToolResult;
+use rmcp::model::{CallToolResult, ContentBlock};
 use rmcp::{tool, tool_router};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{answer, off_thread, refusal, unavailable};
+use super::search_notes::Search;
+use super::{Refusal, answer};
 use crate::access::permit::Viewer;
+use crate::mcp::lenient::{limit, text, whole};
+use crate::mcp::render::hits::cut;
+use crate::mcp::render::{shortened, single_line};
 use crate::mcp::service::McpServer;
-use crate::vault::{Hit, Unavailable};
+use crate::mcp::toolset::Toolset;
+use crate::mcp::uri::VaultUri;
+use crate::vault::answers::NoteHit;
 
 const DEFAULT_LIMIT: u32 = 10;
-const MAX_LIMIT: u32 = 50;
+const MOST: u32 = 50;
+const SNIPPET_CHARACTERS: usize = 200;
+const TITLE_CHARACTERS: usize = 200;
 
 // Plain types with defaults and no `Option`: schemas with a null in them are
 // refused by some clients.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct SearchArguments {
-    /// The words to look for. More words find fewer and better pages.
+    /// The words to look for.
     query: String,
-    /// How many pages to return at most, from 1 to 50.
-    #[serde(default = "default_limit")]
-    #[schemars(range(min = 1, max = 50))]
+    /// Default 10, at most 50.
+    #[serde(default, deserialize_with = "whole")]
     limit: u32,
-    /// The vault to search. Leave it out for the default one.
-    #[serde(default)]
+    /// Default: the first vault.
+    #[serde(default, deserialize_with = "text")]
     vault: String,
-}
-
-const fn default_limit() -> u32 {
-    DEFAULT_LIMIT
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct SearchAnswer {
-    /// The pages that match, best first.
+    /// Best first.
     results: Vec<SearchResult>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct SearchResult {
-    /// Where the page is; `read_page` takes it as it stands.
+    /// What `fetch` takes.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    id: String,
+    /// What `read_page` takes.
     path: String,
-    /// The title of the page.
     title: String,
     /// The passage that matches.
     snippet: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    url: String,
 }
 
 #[tool_router(router = search_tool, vis = "pub(super)")]
 impl McpServer {
     #[tool(
         name = "search",
-        title = "Search the notes",
-        description = "Finds notes in the user's vault by the words in their titles and text. \
-            Returns for each note its path, title and the passage that matches. \
-            Use it first, then read the notes that look right with read_page. \
-            Example: {\"query\": \"heat pump offer\", \"limit\": 5}",
+        title = "Search pages",
+        description = "Finds pages of the user's notes by the words in their titles and text. \
+            The short form of search_notes: path, title and the passage that matches. \
+            Then read what looks right. Example: {\"query\": \"heat pump offer\", \"limit\": 5}",
         output_schema = schema_for_output::<SearchAnswer>(),
         annotations(
             read_only_hint = true,
@@ -73,25 +80,22 @@ impl McpServer {
         &self,
         viewer: Viewer,
         Parameters(arguments): Parameters<SearchArguments>,
-    ) -> CallToolResult {
-        let SearchArguments { query, limit, vault } = arguments;
-        if query.trim().is_empty() {
-            return refusal("The query is empty. Give one or more words to look for.");
+    ) -> Result<CallToolResult, Refusal> {
+        let SearchArguments { query, limit: given, vault } = arguments;
+        let limit = limit(given, DEFAULT_LIMIT, MOST);
+        let search = Search { vault: &vault, query: &query, folder: "", limit };
+        let found = self.find_notes(&viewer, &search, Vec::new()).await?;
+        let is_openai = self.toolsets.contains(Toolset::Openai);
+        let result = |hit: &NoteHit| SearchResult::of(hit, is_openai.then_some(&*vault));
+        let found = SearchAnswer { results: found.hits.iter().map(result).collect() };
+        let text = found.as_text();
+        let mut result = answer(&found, text);
+        if is_openai {
+            // ChatGPT reads one block of text, with the results as JSON in it.
+            let json = result.structured_content.as_ref().map(ToString::to_string);
+            result.content = vec![ContentBlock::text(json.unwrap_or_default())];
         }
-        let vault = match self.vaults.find(&viewer, &vault) {
-            Ok(vault) => vault.clone(),
-            Err(error) => return refusal(error),
-        };
-        let limit = limit.clamp(1, MAX_LIMIT) as usize;
-        match off_thread(move || vault.search(&viewer, &query, limit)).await {
-            Ok(hits) => {
-                let results = hits.into_iter().map(SearchResult::from).collect();
-                let found = SearchAnswer { results };
-                let text = found.as_text();
-                answer(&found, text)
-            }
-            Err(Unavailable) => unavailable(),
-        }
+        Ok(result)
     }
 }
 
@@ -101,15 +105,24 @@ impl SearchAnswer {
             return "No note matches.".to_owned();
         }
         let mut text = String::new();
-        for SearchResult { path, title, snippet } in &self.results {
-            let _ = writeln!(text, "- {title} ({path})\n  {snippet}");
+        for SearchResult { path, title, snippet, .. } in &self.results {
+            let _ = writeln!(text, "- {title} ({})\n  {}", single_line(path), single_line(snippet));
         }
         text
     }
 }
 
-impl From<Hit> for SearchResult {
-    fn from(hit: Hit) -> Self {
-        Self { path: hit.path.to_string(), title: hit.title, snippet: hit.snippet }
+impl SearchResult {
+    /// A hit; with an address in this vault for those who cite.
+    fn of(hit: &NoteHit, vault: Option<&str>) -> Self {
+        let path = hit.note.path.to_string();
+        let url = vault.map(|vault| VaultUri::of_note(vault, &*path).to_string());
+        Self {
+            id: vault.map(|_| path.clone()).unwrap_or_default(),
+            title: shortened(&hit.note.title, TITLE_CHARACTERS),
+            snippet: cut(&hit.passage, SNIPPET_CHARACTERS).0,
+            url: url.unwrap_or_default(),
+            path,
+        }
     }
 }

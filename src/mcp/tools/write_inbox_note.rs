@@ -1,6 +1,5 @@
 //! The tool `write_inbox_note`.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rmcp::handler::server::common::schema_for_output;
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::{CallToolResult, ContentBlock, Resource};
@@ -10,21 +9,19 @@ use serde::{Deserialize, Serialize};
 
 use super::{answer, off_thread, refusal, unavailable};
 use crate::access::permit::Viewer;
+use crate::mcp::lenient::text;
 use crate::mcp::service::McpServer;
+use crate::mcp::uri::VaultUri;
 use crate::vault::inbox::{Deed, NoteToWrite, WriteError, WriteMode, WrittenNote};
-
-/// What stands for itself in the path of an address.
-const ESCAPED: &AsciiSet =
-    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct WriteArguments {
     /// What the note is called. The file is named after it, with a number if there is
     /// one of that name. Give this or a path.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "text")]
     title: String,
     /// The path of the note in the inbox, such as inbox/2026/log.md.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "text")]
     path: String,
     /// The text, in Markdown.
     content: String,
@@ -33,7 +30,7 @@ pub(super) struct WriteArguments {
     #[serde(default)]
     mode: Mode,
     /// The vault to write into. Leave it out for the default one.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "text")]
     vault: String,
 }
 
@@ -113,7 +110,7 @@ fn written_answer(written: WrittenNote, vault: &str) -> CallToolResult {
     };
     let again = if is_readable { "" } else { " This client cannot read it." };
     let text = format!("{words} {path} ({bytes_written} bytes).{again}");
-    let uri = address(vault, path.as_str());
+    let uri = VaultUri::of_note(vault, path.as_str()).to_string();
     let name = path.file_name().to_owned();
     let path = path.to_string();
     let structure = WriteAnswer { path, action, bytes_written, size, etag, readable: is_readable };
@@ -123,14 +120,6 @@ fn written_answer(written: WrittenNote, vault: &str) -> CallToolResult {
         result.content.push(ContentBlock::resource_link(link));
     }
     result
-}
-
-fn address(vault: &str, path: &str) -> String {
-    let path = utf8_percent_encode(path, ESCAPED);
-    match vault {
-        "" => format!("vault://notes/{path}"),
-        vault => format!("vault://notes/{path}?vault={}", utf8_percent_encode(vault, ESCAPED)),
-    }
 }
 
 /// What the model should read. Nothing of the request and nothing of the disk.
@@ -183,16 +172,5 @@ const fn reason(error: &WriteError) -> &'static str {
             "The disk refused. Look whether the note is there before you try again."
         }
         WriteError::Unavailable(_) => "The vault is temporarily unavailable. Try again later.",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::address;
-
-    #[test]
-    fn an_address_is_encoded() {
-        assert_eq!(address("", "inbox/Why not.md"), "vault://notes/inbox/Why%20not.md");
-        assert_eq!(address("a&b", "重.md"), "vault://notes/%E9%87%8D.md?vault=a%26b");
     }
 }

@@ -169,7 +169,7 @@ impl From<io::Error> for WriteError {
 }
 
 impl Vault {
-    /// Writes one note into the inbox. It can be read at once.
+    /// Writes one note into the inbox. It can be read and found at once.
     ///
     /// # Errors
     ///
@@ -184,6 +184,7 @@ impl Vault {
             Ok(written) => {
                 let WrittenNote { path, deed, bytes_written, .. } = &written;
                 info!(%path, ?deed, bytes = bytes_written, subject, client, "wrote into the inbox");
+                self.take_in(path);
                 Ok(written)
             }
             Err(error) => {
@@ -202,7 +203,7 @@ impl Vault {
         if !viewer.may_write() {
             return Err(WriteError::NotGranted);
         }
-        let inbox = self.0.inbox.as_ref().ok_or(WriteError::NoInbox)?;
+        let inbox = self.0.reader.inbox.as_ref().ok_or(WriteError::NoInbox)?;
         if note.content.trim().is_empty() {
             return Err(WriteError::Empty);
         }
@@ -211,7 +212,7 @@ impl Vault {
         }
         let target = Target::of(note, inbox)?;
         let _one_at_a_time = self.0.writing.lock();
-        let turn = Turn::take(self.0.root.folder())?.ok_or(WriteError::Busy)?;
+        let turn = Turn::take(&self.0.root.folder())?.ok_or(WriteError::Busy)?;
         let writing = Writing { vault: self, viewer, note, target: &target, turn: &turn };
         for _ in 0..ATTEMPTS {
             if let Some(written) = writing.attempt()? {
@@ -235,12 +236,12 @@ impl Writing<'_> {
     /// `None` if something changed meanwhile. Then nothing was written.
     fn attempt(&self) -> Result<Option<WrittenNote>, WriteError> {
         let parts = &self.vault.0;
-        let snapshot = self.vault.snapshot()?;
+        let snapshot = parts.keeper.snapshot().ok_or(Unavailable)?;
         // While the rules are in doubt, nobody knows what would have to be encrypted.
         if !snapshot.doubts.is_empty() {
             return Err(Unavailable.into());
         }
-        let place = Place::find(parts.root.folder(), self.target.folders())?;
+        let place = Place::find(&parts.root.folder(), self.target.folders())?;
         let judge = |names: &[String]| {
             let paths: Vec<String> = names.iter().map(|name| place.disk_path(name)).collect();
             parts.keeper.judge_paths(&paths).ok_or(Unavailable)
@@ -335,7 +336,7 @@ impl Writing<'_> {
         if would_stay_plain {
             return Err(WriteError::NotEncrypted);
         }
-        let inbox = self.vault.0.inbox.as_ref().ok_or(WriteError::NoInbox)?;
+        let inbox = self.vault.0.reader.inbox.as_ref().ok_or(WriteError::NoInbox)?;
         let refused =
             if class == PageClass::Secret { WriteError::Secret } else { WriteError::Outside };
         self.viewer.permit_write(inbox, ClassifiedPath::judged(path, class)).map_err(|_| refused)
@@ -351,7 +352,8 @@ impl Writing<'_> {
 
     fn written(&self, path: VaultPath, deed: Deed, bytes: usize, text: &str) -> WrittenNote {
         // Looked at anew, so that it can be read at once and what is said here is true.
-        let page = self.vault.snapshot().ok().and_then(|now| now.page(&path).map(|it| it.class));
+        let now = self.vault.0.keeper.snapshot();
+        let page = now.and_then(|now| now.page(&path).map(|page| page.class));
         let is_readable = page.is_some_and(|class| self.viewer.may_see(class));
         let etag = match decode(text.as_bytes().to_vec()) {
             Content::Text(text) => etag(&text),

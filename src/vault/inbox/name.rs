@@ -6,7 +6,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
 use crate::access::path::VaultPath;
-use crate::vault::walk::MERGE_LEFTOVERS;
+use crate::vault::names::MERGE_LEFTOVERS;
 
 /// The longest name in bytes (L44). Most disks take 255; sync tools add to it.
 pub(super) const LONGEST: usize = 200;

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::vault::page::{split_frontmatter, written_title};
+use jiff::tz::TimeZone;
+
+use crate::vault::markdown::parse;
 
 /// The byte order mark of UTF-8.
 const MARK: char = '\u{feff}';
@@ -15,13 +17,16 @@ const MARK: char = '\u{feff}';
 pub(super) fn new_note(title: &str, stem: &str, content: &str) -> String {
     let line_end = LineEnd::of(content).unwrap_or(LineEnd::Unix);
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let parsed = parse(content, &TimeZone::UTC);
+    let mark = if content.starts_with(MARK) { MARK.len_utf8() } else { 0 };
+    let start = parsed.frontmatter.bytes.end.max(mark);
     let mut text = String::with_capacity(content.len() + title.len() + 8);
-    if title.is_empty() || title == stem || written_title(content).is_some() {
+    if title.is_empty() || title == stem || parsed.title.is_some() {
         text.push_str(content);
     } else {
-        let (_, body) = split_frontmatter(content);
+        let (head, body) = content.split_at(start);
         let end = line_end.as_str();
-        text.push_str(&content[..content.len() - body.len()]);
+        text.push_str(head);
         for part in ["# ", &title, end, end, body.trim_start_matches(['\r', '\n'])] {
             text.push_str(part);
         }
@@ -111,6 +116,7 @@ mod tests {
         assert_eq!(with("# Because\n"), "# Because\n");
         assert_eq!(with("---\ntitle: Because\n---\ntext\n"), "---\ntitle: Because\n---\ntext\n");
         assert_eq!(with("---\ntags: [a]\n---\n\ntext"), "---\ntags: [a]\n---\n# Why?\n\ntext\n");
+        assert_eq!(with("\u{feff}text"), "\u{feff}# Why?\n\ntext\n");
         // A heading in code is no title.
         assert_eq!(with("```\n# no\n```\n"), "# Why?\n\n```\n# no\n```\n");
     }

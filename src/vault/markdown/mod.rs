@@ -1,8 +1,54 @@
 //! What can be read from the text of a note, in one pass.
 
+mod anchors;
+mod body;
+mod frontmatter;
+pub(in crate::vault) mod lines;
+mod runs;
+mod spans;
+mod tags;
+mod targets;
+
+#[cfg(test)]
+mod tests;
+
 use std::ops::Range;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use self::lines::Lines;
+
+/// Reads a note. Dates without a zone are read in `zone`.
+///
+/// Any text is a note: what is not understood is prose. The time is linear in the
+/// length of the text.
+#[must_use]
+pub fn parse(text: &str, zone: &TimeZone) -> Parsed {
+    let lines = Lines::of(text);
+    let head = frontmatter::read(text, &lines, zone);
+    let from = head.frontmatter.bytes.end.max(frontmatter::start_of(text));
+    let found = body::read(text, from, &lines);
+    let first_heading = || {
+        let is_title = |heading: &&Heading| heading.level == 1 && !heading.text.is_empty();
+        found.headings.iter().find(is_title).map(|heading| heading.text.clone())
+    };
+    let mut tags = head.tags;
+    tags.extend(found.tags);
+    Parsed {
+        title: head.title.or_else(first_heading),
+        aliases: head.aliases,
+        frontmatter: head.frontmatter,
+        tags,
+        headings: found.headings,
+        links: found.links,
+        blocks: found.blocks,
+        spans: found.spans.finish(),
+        date: head.date,
+        language: head.language,
+        lines: lines.count(),
+    }
+}
 
 /// What a note holds, apart from where it lies and who may see it.
 #[derive(Clone, Debug, Default, PartialEq)]

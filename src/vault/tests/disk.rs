@@ -37,7 +37,7 @@ fn a_linked_page_is_missing() {
     for name in ["people", "passwd", "config", "dangling", "loop", "missing"] {
         assert_eq!(vault.read(&format!("open/{name}.md")), Err(HIDDEN), "{name}");
     }
-    assert_eq!(vault.vault.search(&everything(), "root", 10), Ok(Vec::new()));
+    assert_eq!(vault.search(&everything(), "root", 10), Ok(Vec::new()));
 }
 
 /// Row 7: a linked folder is not entered, and its rules are not read.
@@ -224,7 +224,7 @@ fn hidden_files_and_leftovers_are_missing() {
     for name in names {
         assert_eq!(vault.read(name), Err(HIDDEN), "{name}");
     }
-    assert_eq!(vault.vault.search(&everything(), "leftovers", 10), Ok(Vec::new()));
+    assert_eq!(vault.search(&everything(), "leftovers", 10), Ok(Vec::new()));
 }
 
 /// Rows 30 and 31: copies that lost their exact name stay secret.

@@ -5,9 +5,11 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::process::Command;
 
 use super::{Folder, everything, viewer};
+use crate::access::class::PageClass;
 use crate::access::permit::Viewer;
 use crate::clock::{Clock, UnixTime};
 use crate::contract::scope::Scope;
+use crate::vault::answers::{Change, SearchRequest};
 use crate::vault::inbox::{Deed, NoteToWrite, WriteError, WriteMode, WrittenNote};
 use crate::vault::{Settings, Unavailable, Vault};
 
@@ -16,8 +18,7 @@ type Outcome = Result<WrittenNote, WriteError>;
 impl Folder {
     fn with_inbox(&self) -> Vault {
         let (clock, _) = Clock::manual(UnixTime::from_seconds(1_000_000));
-        let settings =
-            Settings { root: self.path().to_path_buf(), inbox: Some("inbox".to_owned()) };
+        let settings = Settings { inbox: Some("inbox".to_owned()), ..Settings::of(self.path()) };
         Vault::open(settings, clock).expect("a vault that opens")
     }
 
@@ -75,8 +76,34 @@ fn a_new_note_can_be_read_at_once() {
     let page = vault.read_page(&writer(), "inbox/Heat pump.md").expect("a page");
     assert_eq!((&*page.text, &*page.title), ("Two *offers*.\n", "Heat pump"));
     assert_eq!(folder.inbox(), ["Heat pump.md"]);
-    // Inbox notes are staging data, and not searched.
-    assert_eq!(vault.search(&writer(), "offers", 10), Ok(Vec::new()));
+    // Inbox notes are staging data, and searched only by who names the inbox.
+    assert_eq!(found(&vault, "offers", ""), [""; 0]);
+    assert_eq!(found(&vault, "offers", "inbox"), ["inbox/Heat pump.md"]);
+}
+
+/// Who listens for changes is told of a note that was written, also where the disk
+/// tells nothing and nobody asks.
+#[test]
+fn a_written_note_is_in_the_index_at_once() {
+    let folder = Folder::repository();
+    let vault = folder.with_inbox();
+    vault.build_index(&|_, _| ()).expect("an index");
+    let mut changes = vault.changes();
+    path_of(create(&vault, "inbox/log.md"));
+    path_of(append(&vault, "inbox/log.md", "more"));
+    for before in [None, Some(PageClass::Ordinary)] {
+        let batch = changes.try_recv().expect("a batch");
+        let after = Some(PageClass::Ordinary);
+        assert_eq!(*batch, [Change { path: "inbox/log.md".parse().unwrap(), before, after }]);
+    }
+    assert_eq!(found(&vault, "more", "inbox"), ["inbox/log.md"]);
+}
+
+fn found(vault: &Vault, query: &str, folder: &str) -> Vec<String> {
+    let (query, folder) = (query.to_owned(), folder.to_owned());
+    let request = SearchRequest { query, folder, limit: 10, shown: Vec::new() };
+    let found = vault.search_notes(&writer(), &request).expect("an answer");
+    found.hits.iter().map(|hit| hit.note.path.to_string()).collect()
 }
 
 /// L44: a title that is taken gets a number, whatever the letter case or Unicode form;

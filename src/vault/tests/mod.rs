@@ -1,12 +1,17 @@
 //! Small real repositories, and vaults over them.
 
+mod dates;
 mod disk;
+mod figures;
 mod inbox;
+mod incremental;
 mod locked;
 mod race;
 mod repositories;
 mod rules;
 mod searching;
+mod vanishing;
+mod watching;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,6 +24,7 @@ use crate::access::class::PageClass;
 use crate::access::permit::{Hidden, Viewer};
 use crate::clock::{Clock, ManualClock, UnixTime};
 use crate::contract::scope::{Scope, ScopeSet};
+use crate::vault::answers::{NoteHit, SearchRequest};
 use crate::vault::{Page, ReadError, Settings, Unavailable, Vault};
 
 /// The usual rules: people and one folder are encrypted, the rule file is not.
@@ -105,7 +111,7 @@ fn git_in(folder: &Path, arguments: &[&str]) -> String {
 
 fn open(root: &Path) -> Result<OpenVault, String> {
     let (clock, hands) = Clock::manual(UnixTime::from_seconds(1_000_000));
-    let settings = Settings { root: root.to_path_buf(), inbox: None };
+    let settings = Settings::of(root);
     match Vault::open(settings, clock) {
         Ok(vault) => Ok(OpenVault { vault, hands, folder: None }),
         Err(error) => Err(error.to_string()),
@@ -124,6 +130,17 @@ impl OpenVault {
     /// Reads with every scope.
     fn read(&self, path: &str) -> Result<Page, ReadError> {
         self.vault.read_page(&everything(), path)
+    }
+
+    fn search(
+        &self,
+        viewer: &Viewer,
+        query: &str,
+        limit: usize,
+    ) -> Result<Vec<NoteHit>, Unavailable> {
+        let (query, folder) = (query.to_owned(), String::new());
+        let request = SearchRequest { query, folder, limit, shown: Vec::new() };
+        self.vault.search_notes(viewer, &request).map(|found| found.hits)
     }
 
     /// The class that a page is served as, found by trying each scope alone.
@@ -168,8 +185,8 @@ fn assert_unavailable(vault: &OpenVault) {
         assert_eq!(vault.read(path), Err(UNAVAILABLE), "{path}");
         assert_eq!(vault.vault.read_page(&viewer(&[]), path), Err(UNAVAILABLE), "{path}");
     }
-    assert!(vault.vault.search(&everything(), "canary", 10).is_err());
-    assert!(vault.vault.search(&everything(), "", 10).is_err());
+    assert!(vault.search(&everything(), "canary", 10).is_err());
+    assert!(vault.search(&everything(), "", 10).is_err());
 }
 
 fn viewer(scopes: &[Scope]) -> Viewer {

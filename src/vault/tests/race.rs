@@ -47,7 +47,7 @@ fn swap_while_reading() -> usize {
     };
     let search_pages = || {
         while current.load(Ordering::SeqCst) < ROUNDS {
-            assert_eq!(vault.vault.search(&reader, CANARY, 10).unwrap_or_default(), []);
+            assert_eq!(vault.search(&reader, CANARY, 10).unwrap_or_default(), []);
             thread::sleep(Duration::from_millis(2));
         }
     };
@@ -105,8 +105,11 @@ fn folders_that_trade_names_give_nothing_out() {
                         served.fetch_add(1, Ordering::SeqCst);
                     }
                 }
-                let hits = vault.vault.search(&reader, CANARY, 10).unwrap_or_default();
-                assert!(hits.iter().all(|hit| hit.path.as_str().starts_with("open/")), "{hits:?}");
+                let hits = vault.search(&reader, CANARY, 10).unwrap_or_default();
+                assert!(
+                    hits.iter().all(|hit| hit.note.path.as_str().starts_with("open/")),
+                    "{hits:?}"
+                );
             }
         };
         let rename = |from: &str, to: &str| {
@@ -145,7 +148,7 @@ fn a_vault_that_is_written_to_without_pause_is_served() {
         });
         for round in 0..20 {
             let page = vault.vault.read_page(&reader, "open/a.md");
-            let hits = vault.vault.search(&reader, "canary", 10);
+            let hits = vault.search(&reader, "canary", 10);
             if round == 19 || page.is_err() || hits.is_err() {
                 is_over.store(1, Ordering::SeqCst);
             }

@@ -1,3 +1,13 @@
+//! The protocol side, without a server around it.
+
+mod arguments;
+mod cursors;
+mod rendering;
+mod schemas;
+mod sections;
+mod subscriptions;
+mod values;
+
 use std::collections::BTreeMap;
 
 use axum::body::{Body, to_bytes};
@@ -7,18 +17,24 @@ use rmcp::model::{JsonObject, Tool};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
-use super::contain::{Panicked, contain};
-use super::service::McpServer;
-use super::vaults::{NoSuchVault, UserVaults, Vaults};
 use crate::access::permit::Viewer;
 use crate::clock::Clock;
 use crate::contract::scope::ScopeSet;
+use crate::entropy::Entropy;
+use crate::mcp::contain::{Panicked, contain};
+use crate::mcp::service::McpServer;
+use crate::mcp::toolset::Toolsets;
+use crate::mcp::vaults::{NoSuchVault, UserVaults, Vaults};
 use crate::resource_server::verify::VerifiedToken;
 use crate::vault::{self, Vault};
 
 fn open_vault() -> Vault {
-    let settings = vault::Settings { root: "tests/fixtures".into(), inbox: None };
+    let settings = vault::Settings::of("tests/fixtures");
     Vault::open(settings, Clock::system()).expect("a vault")
+}
+
+fn server() -> McpServer {
+    McpServer::new(Vaults::single(open_vault()), Toolsets::default(), Entropy::seeded(1))
 }
 
 fn viewer(subject: &str) -> Viewer {
@@ -47,6 +63,12 @@ fn a_user_finds_only_vaults_of_its_own() {
         assert!(find(subject, name).is_ok(), "{subject} {name}");
     }
     assert!(!std::ptr::eq(find("ann", "").unwrap(), find("bob", "").unwrap()));
+    let names = |subject: &str| {
+        let all = vaults.of(&viewer(subject));
+        all.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+    };
+    assert_eq!(names("bob"), ["a", "b", "default", ""]);
+    assert!(names("eve").is_empty());
     for (subject, name) in [("ann", "a"), ("bob", "home"), ("eve", ""), ("eve", "home")] {
         assert_eq!(find(subject, name).err(), Some(NoSuchVault), "{subject} {name}");
     }
@@ -62,7 +84,7 @@ async fn a_panic_is_contained_wherever_it_happens() {
         panic!("later")
     };
     assert_eq!(contain(later).await, Err::<(), _>(Panicked));
-    let off_thread = super::tools::off_thread(|| panic!("on another thread"));
+    let off_thread = crate::mcp::tools::off_thread(|| panic!("on another thread"));
     assert_eq!(contain(off_thread).await, Err::<(), _>(Panicked));
 }
 
@@ -94,16 +116,27 @@ async fn call(server: McpServer, tool: &str) -> Value {
 async fn a_panicking_tool_answers() {
     let tool = Tool::new("breaks", "Breaks.", JsonObject::new());
     let route = ToolRoute::new_dyn(tool, |_context| Box::pin(async { panic!("inside a tool") }));
-    let server = McpServer::new(Vaults::single(open_vault())).with_tool(route);
+    let server = server().with_tool(route);
     let answer = call(server, "breaks").await;
     assert_eq!(answer["result"]["isError"], true, "{answer}");
     let text = &answer["result"]["content"][0]["text"];
     assert_eq!(text, "The vault is temporarily unavailable. Try again later.");
 }
 
+/// L64: a call that never ends is answered all the same.
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_hangs_answers() {
+    let tool = Tool::new("hangs", "Hangs.", JsonObject::new());
+    let route = ToolRoute::new_dyn(tool, |_context| Box::pin(std::future::pending()));
+    let answer = call(server().with_tool(route), "hangs").await;
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("That took too long."), "{text}");
+}
+
 /// Without the guard there is no verified token, and without one no viewer.
 #[tokio::test]
 async fn without_the_guard_a_tool_does_not_run() {
-    let answer = call(McpServer::new(Vaults::single(open_vault())), "search").await;
+    let answer = call(server(), "search").await;
     assert_eq!(answer["error"]["code"], -32603, "{answer}");
 }

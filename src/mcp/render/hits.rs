@@ -1,0 +1,287 @@
+//! Hits of a search, so written that they fit the answer.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use rmcp::model::{CallToolResult, ContentBlock, Resource};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{count, date, hashed, moment, shortened, single_line, source};
+use crate::mcp::tools::answer;
+use crate::mcp::uri::VaultUri;
+use crate::vault::answers::{NoteHit, Passage, QueryReading, SearchResults};
+
+/// The longest answer to a search with the default limit, in bytes, less what the
+/// protocol puts around it: the whole stays under 8,000.
+pub(in crate::mcp) const DEFAULT_BYTES: usize = 7_600;
+
+/// The longest answer to a search with a larger limit: clients refuse answers of more
+/// than 25,000 tokens (L61).
+pub(in crate::mcp) const MOST_BYTES: usize = 24_000;
+
+/// Why nothing is found by its meaning (L28).
+pub(in crate::mcp) const SEMANTIC: &str = "off: no model";
+
+/// How much of each hit is shown: characters of the snippet and the title, tags,
+/// headings. When an answer is too long, snippets give way first.
+const SHAPES: [Shape; 7] = [
+    Shape { snippet: 260, tags: 8, headings: 4, title: 120 },
+    Shape { snippet: 200, tags: 8, headings: 4, title: 120 },
+    Shape { snippet: 150, tags: 6, headings: 3, title: 120 },
+    Shape { snippet: 110, tags: 5, headings: 2, title: 100 },
+    Shape { snippet: 80, tags: 3, headings: 1, title: 80 },
+    Shape { snippet: 60, tags: 1, headings: 1, title: 60 },
+    Shape { snippet: 40, tags: 0, headings: 0, title: 40 },
+];
+
+#[derive(Clone, Copy)]
+struct Shape {
+    snippet: usize,
+    tags: usize,
+    headings: usize,
+    title: usize,
+}
+
+/// What `search_notes` answers.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in crate::mcp) struct SearchAnswer {
+    /// How many notes match in all.
+    total: usize,
+    /// Best first.
+    hits: Vec<HitEntry>,
+    /// How the query was read.
+    interpreted: String,
+    /// Words without weight.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ignored: Vec<String>,
+    /// Words that no note has, and what was searched for instead.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    corrected: Vec<Correction>,
+    /// Whether meaning was searched too.
+    semantic: &'static str,
+    /// Gives the next hits.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    next_cursor: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Correction {
+    typed: String,
+    instead: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct HitEntry {
+    path: String,
+    title: String,
+    /// Headings above the passage, outermost first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    headings: Vec<String>,
+    /// Of the innermost heading.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    anchor: String,
+    /// Lines of the passage in the file: first, last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lines: Vec<u32>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    snippet: String,
+    /// Matches: start and end, in characters of `snippet`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    matches: Vec<[usize; 2]>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tags: Vec<String>,
+    modified: String,
+    /// frontmatter, commit or file.
+    modified_from: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f32")]
+    score: Option<f32>,
+    /// The note that it is a conflict copy of.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    conflict_of: String,
+}
+
+/// An answer that fits `most` bytes, with the first hits of `results`, and how many
+/// those are. `cursor` makes the cursor behind so many of them; it is asked only if
+/// there are more.
+pub(in crate::mcp) fn fitting(
+    vault: &str,
+    results: &SearchResults,
+    most: usize,
+    cursor: impl Fn(usize) -> Option<String>,
+) -> CallToolResult {
+    let mut shown = results.hits.len();
+    loop {
+        let cursor = if shown < results.hits.len() || results.has_more {
+            Next::from(cursor(shown))
+        } else {
+            Next::None
+        };
+        for shape in SHAPES {
+            let result = written(vault, results, shown, shape, &cursor);
+            let length = serde_json::to_string(&result).map_or(0, |text| text.len());
+            if length <= most || (shown <= 1 && shape.headings == 0) {
+                return result;
+            }
+        }
+        // Paths and titles alone are too long.
+        shown = shown * 3 / 4;
+    }
+}
+
+enum Next {
+    None,
+    Cursor(String),
+    TooMany,
+}
+
+impl From<Option<String>> for Next {
+    fn from(cursor: Option<String>) -> Self {
+        cursor.map_or(Self::TooMany, Self::Cursor)
+    }
+}
+
+fn written(
+    vault: &str,
+    results: &SearchResults,
+    shown: usize,
+    shape: Shape,
+    next: &Next,
+) -> CallToolResult {
+    let hits = &results.hits[..shown];
+    let entries: Vec<HitEntry> = hits.iter().map(|hit| HitEntry::of(hit, shape)).collect();
+    let text = as_text(results, &entries, hits, next);
+    let QueryReading { interpreted, ignored, corrected } = &results.reading;
+    let correction = |(typed, instead): &(String, String)| Correction {
+        typed: shortened(typed, WORD_CHARACTERS),
+        instead: shortened(instead, WORD_CHARACTERS),
+    };
+    let structure = SearchAnswer {
+        total: results.total,
+        hits: entries,
+        interpreted: shortened(interpreted, INTERPRETED_CHARACTERS),
+        ignored: ignored.iter().take(WORDS).map(|word| shortened(word, WORD_CHARACTERS)).collect(),
+        corrected: corrected.iter().take(WORDS).map(correction).collect(),
+        semantic: SEMANTIC,
+        next_cursor: if let Next::Cursor(cursor) = next { cursor.clone() } else { String::new() },
+    };
+    let mut result = answer(&structure, text);
+    let links = hits.iter().map(|hit| ContentBlock::resource_link(link(vault, hit, shape)));
+    result.content.extend(links);
+    result
+}
+
+/// A query of 4 KiB need not come back whole.
+const INTERPRETED_CHARACTERS: usize = 300;
+const WORDS: usize = 12;
+const WORD_CHARACTERS: usize = 40;
+const HEADING_CHARACTERS: usize = 80;
+
+fn link(vault: &str, hit: &NoteHit, shape: Shape) -> Resource {
+    let path = &hit.note.path;
+    let uri = VaultUri::of_note(vault, path.as_str()).to_string();
+    Resource::new(uri, shortened(&hit.note.title, shape.title / 2))
+}
+
+impl HitEntry {
+    fn of(hit: &NoteHit, shape: Shape) -> Self {
+        let NoteHit { note, score, passage } = hit;
+        let (snippet, matches) = cut(passage, shape.snippet);
+        let hidden = passage.headings.len().saturating_sub(shape.headings);
+        let headings = passage.headings.iter().skip(hidden);
+        Self {
+            path: note.path.to_string(),
+            title: shortened(&note.title, shape.title),
+            headings: headings.map(|text| shortened(text, HEADING_CHARACTERS)).collect(),
+            anchor: passage
+                .anchor
+                .as_ref()
+                .filter(|anchor| anchor.len() <= HEADING_CHARACTERS)
+                .cloned()
+                .unwrap_or_default(),
+            lines: passage
+                .lines
+                .as_ref()
+                .map_or_else(Vec::new, |lines| vec![*lines.start(), *lines.end()]),
+            snippet,
+            matches: matches.into_iter().map(|found| [found.start, found.end]).collect(),
+            tags: note.tags.iter().take(shape.tags).cloned().collect(),
+            modified: moment(note.modified.at),
+            modified_from: source(note.modified.source),
+            // A thousandth tells two notes apart as well as seven digits do.
+            score: score.map(|score| (score * 1_000.0).round() / 1_000.0),
+            conflict_of: note.conflict_of.as_ref().map(ToString::to_string).unwrap_or_default(),
+        }
+    }
+}
+
+fn as_text(results: &SearchResults, entries: &[HitEntry], hits: &[NoteHit], next: &Next) -> String {
+    let QueryReading { interpreted, ignored, corrected } = &results.reading;
+    let mut text = match results.total {
+        0 => "No note matches".to_owned(),
+        total => count(total, "note matches", "notes match"),
+    };
+    let _ = write!(text, " ({})", shortened(interpreted, INTERPRETED_CHARACTERS));
+    if !ignored.is_empty() {
+        let words: Vec<String> =
+            ignored.iter().take(WORDS).map(|word| shortened(word, WORD_CHARACTERS)).collect();
+        let _ = write!(text, "; ignored: {}", words.join(" "));
+    }
+    for (typed, instead) in corrected.iter().take(WORDS) {
+        let (typed, instead) =
+            (shortened(typed, WORD_CHARACTERS), shortened(instead, WORD_CHARACTERS));
+        let _ = write!(text, "; no note has {typed}, searched for {instead}");
+    }
+    text.push_str(".\n");
+    for (number, (entry, hit)) in entries.iter().zip(hits).enumerate() {
+        let _ = write!(text, "{}. {} | {}", number + 1, entry.title, single_line(&entry.path));
+        if let [first, last] = *entry.lines {
+            let _ = if first == last {
+                write!(text, ":{first}")
+            } else {
+                write!(text, ":{first}-{last}")
+            };
+        }
+        if !entry.headings.is_empty() {
+            let _ = write!(text, " | {}", entry.headings.join(" > "));
+        }
+        let _ = write!(text, " | {}", date(hit.note.modified));
+        if !entry.tags.is_empty() {
+            let _ = write!(text, " | {}", hashed(&entry.tags));
+        }
+        let _ = write!(text, "\n   {}\n", single_line(&entry.snippet));
+    }
+    match next {
+        Next::None => {}
+        Next::Cursor(_) => text.push_str("There are more: ask again with next_cursor.\n"),
+        Next::TooMany => text.push_str("There are more: make the query narrower to see them.\n"),
+    }
+    text
+}
+
+/// A passage with at most `most` characters, cut around its first match, and where the
+/// matches are then.
+pub(in crate::mcp) fn cut(passage: &Passage, most: usize) -> (String, Vec<Range<usize>>) {
+    let characters: Vec<char> = passage.text.chars().collect();
+    if characters.len() <= most {
+        return (passage.text.clone(), passage.matches.clone());
+    }
+    let first = passage.matches.first().cloned().unwrap_or_default();
+    // A quarter of what is shown stands before the match, if all of the match fits behind.
+    let before = (most / 4).min(most.saturating_sub(first.len()));
+    let start = first.start.saturating_sub(before).min(characters.len() - most);
+    let end = start + most;
+    let mut text = String::new();
+    if start > 0 {
+        text.push('…');
+    }
+    let moved = usize::from(start > 0);
+    text.extend(&characters[start..end]);
+    if end < characters.len() {
+        text.push('…');
+    }
+    let inside = passage.matches.iter().filter(|found| found.start >= start && found.end <= end);
+    let matches = inside.map(|found| found.start - start + moved..found.end - start + moved);
+    (text, matches.collect())
+}

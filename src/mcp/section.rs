@@ -1,0 +1,294 @@
+//! Parts of a note: a section, a block, some lines, and as much as fits.
+//!
+//! Parts are cut from the file, so that their line numbers are the file's (L62).
+
+use std::ops::{Range, RangeInclusive};
+
+use crate::vault::markdown::{Heading, Parsed};
+
+/// The most bytes of notes in one answer. They stand in it twice, and clients refuse
+/// answers of more than 25,000 tokens (L61).
+pub(super) const MOST_BYTES: usize = 36_000;
+
+/// A text by its lines, as editors count them: they end with a line feed, a carriage
+/// return, or both (L8).
+pub(super) struct Lines<'a> {
+    text: &'a str,
+    /// Where each line begins.
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    /// Counts the lines.
+    pub(super) fn of(text: &'a str) -> Self {
+        let bytes = text.as_bytes();
+        let ends_line = |position: usize| match bytes[position] {
+            b'\n' => true,
+            b'\r' => bytes.get(position + 1) != Some(&b'\n'),
+            _ => false,
+        };
+        let behind = (0..bytes.len()).filter(|position| ends_line(*position)).map(|end| end + 1);
+        let starts = std::iter::once(0).chain(behind).filter(|start| *start < bytes.len());
+        Self { text, starts: starts.collect() }
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> u32 {
+        u32::try_from(self.starts.len()).unwrap_or(u32::MAX)
+    }
+
+    /// These lines, counted from 1, with their ends.
+    pub(super) fn text(&self, lines: &RangeInclusive<u32>) -> &'a str {
+        &self.text[self.start(*lines.start())..self.start(lines.end().saturating_add(1))]
+    }
+
+    fn start(&self, line: u32) -> usize {
+        let index = (line as usize).saturating_sub(1);
+        self.starts.get(index).copied().unwrap_or(self.text.len())
+    }
+}
+
+/// Which part of a note is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// All of it.
+    Whole,
+    /// The section under a heading, named in whatever way (L63).
+    Section(String),
+    /// The block with this id.
+    Block(String),
+    /// From one line to another; 0 is the last one.
+    Lines(u32, u32),
+}
+
+/// A part that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Its lines; empty (`1..=0`) in an empty note.
+    pub(super) lines: RangeInclusive<u32>,
+    /// Anchors and lines of other headings that were named as well.
+    pub(super) others: Vec<(String, u32)>,
+}
+
+/// The note has no such part; in words for somebody who may read it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct NoSuchPart(String);
+
+/// Finds a part.
+pub(super) fn find(parsed: &Parsed, lines: &Lines<'_>, part: &Part) -> Result<Found, NoSuchPart> {
+    let last = lines.count();
+    let only = |lines| Ok(Found { lines, others: Vec::new() });
+    match part {
+        Part::Whole => only(1..=last),
+        Part::Lines(first, _) if *first > last.max(1) => {
+            Err(NoSuchPart(format!("The note has {last} lines.")))
+        }
+        Part::Lines(first, end) => {
+            let first = (*first).max(1);
+            let end = if *end == 0 { last } else { (*end).min(last) };
+            only(first..=end.max(first.min(last)))
+        }
+        Part::Block(id) => {
+            let wanted = id.trim().trim_start_matches(['#', '^']);
+            let block = parsed.blocks.iter().find(|block| block.id.eq_ignore_ascii_case(wanted));
+            match block {
+                Some(block) => only(block.line..=block.last_line),
+                None => Err(NoSuchPart("The note has no block with this id.".to_owned())),
+            }
+        }
+        Part::Section(name) => {
+            let found = headings_named(&parsed.headings, name);
+            let Some((first, others)) = found.split_first() else {
+                return Err(NoSuchPart(no_such_heading(&parsed.headings)));
+            };
+            let others = others.iter().map(|other| (other.anchor.clone(), other.line)).collect();
+            Ok(Found { lines: first.line..=first.last_line, others })
+        }
+    }
+}
+
+/// How many headings an error names.
+const HEADINGS_NAMED: usize = 20;
+
+fn no_such_heading(headings: &[Heading]) -> String {
+    if headings.is_empty() {
+        return "The note has no headings. Read it by lines.".to_owned();
+    }
+    let names: Vec<_> = headings.iter().take(HEADINGS_NAMED).map(|one| &*one.text).collect();
+    let more = headings.len().saturating_sub(HEADINGS_NAMED);
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    format!("The note has no such heading. It has: {}{more}.", names.join(", "))
+}
+
+/// The headings that a text means, in the order of the note: by text with or without
+/// `#`, by anchor, by a path of headings, and if nothing else fits by letters and
+/// digits alone, so that emoji, markup and punctuation may be left out.
+fn headings_named<'a>(headings: &'a [Heading], name: &str) -> Vec<&'a Heading> {
+    let name = name.trim();
+    let bare = name.trim_start_matches('#');
+    let level = name.len() - bare.len();
+    let bare = bare.trim();
+    let candidates = [
+        by_text(headings, |heading| same_words(&heading.text, bare)),
+        by_text(headings, |heading| heading.anchor == bare),
+        by_path(headings, bare, same_words),
+        by_text(headings, |heading| same_letters(&heading.text, bare)),
+        by_path(headings, bare, same_letters),
+    ];
+    let mut found = candidates.into_iter().find(|found| !found.is_empty()).unwrap_or_default();
+    // `## Offers` means a heading of the second level, if there is one.
+    if found.iter().any(|heading| usize::from(heading.level) == level) {
+        found.retain(|heading| usize::from(heading.level) == level);
+    }
+    found
+}
+
+fn by_text(headings: &[Heading], is_meant: impl Fn(&Heading) -> bool) -> Vec<&Heading> {
+    headings.iter().filter(|heading| is_meant(heading)).collect()
+}
+
+/// The headings behind `A > B`: each step lies somewhere under the one before.
+fn by_path<'a>(
+    headings: &'a [Heading],
+    path: &str,
+    is_same: impl Fn(&str, &str) -> bool,
+) -> Vec<&'a Heading> {
+    let steps: Vec<&str> =
+        path.split('>').map(|step| step.trim().trim_start_matches('#').trim()).collect();
+    let Some((last, above)) = steps.split_last() else { return Vec::new() };
+    if above.is_empty() {
+        return Vec::new();
+    }
+    let lies_there = |index: usize| {
+        let mut wanted = above.iter().rev().peekable();
+        let mut level = headings[index].level;
+        for heading in headings[..index].iter().rev() {
+            if heading.level < level {
+                level = heading.level;
+                if wanted.peek().is_some_and(|step| is_same(&heading.text, step)) {
+                    wanted.next();
+                }
+            }
+        }
+        wanted.peek().is_none()
+    };
+    let meant = headings.iter().enumerate();
+    meant
+        .filter(|(index, heading)| is_same(&heading.text, last) && lies_there(*index))
+        .map(|(_, heading)| heading)
+        .collect()
+}
+
+/// Whether two texts have the same words, letter case aside.
+fn same_words(one: &str, other: &str) -> bool {
+    let words = |text: &str| text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>();
+    !other.is_empty() && words(one) == words(other)
+}
+
+/// Whether two texts have the same letters and digits, tags of HTML left out.
+fn same_letters(one: &str, other: &str) -> bool {
+    let letters = |text: &str| {
+        let mut is_tag = false;
+        let mut letters = String::new();
+        for character in text.chars() {
+            match character {
+                '<' => is_tag = true,
+                '>' => is_tag = false,
+                letter if letter.is_alphanumeric() && !is_tag => {
+                    letters.extend(letter.to_lowercase());
+                }
+                _ => {}
+            }
+        }
+        letters
+    };
+    let wanted = letters(other);
+    !wanted.is_empty() && letters(one) == wanted
+}
+
+/// As much of a part as fits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Excerpt {
+    /// The text, as it is written.
+    pub(super) text: String,
+    /// The lines that it comes from.
+    pub(super) lines: RangeInclusive<u32>,
+    /// What was left out.
+    pub(super) rest: Rest,
+}
+
+/// What of a part was left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// Nothing.
+    Nothing,
+    /// These lines.
+    Lines(RangeInclusive<u32>),
+    /// The end of a line that is too long by itself, and the lines behind it.
+    EndOfLine {
+        /// How many characters the line has.
+        characters: usize,
+        /// The lines behind it; empty if it was the last.
+        behind: Range<u32>,
+    },
+}
+
+/// How much there may be of a note.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Budget {
+    /// In characters.
+    pub(super) characters: usize,
+    /// In bytes of UTF-8, of which some scripts need three for a character.
+    pub(super) bytes: usize,
+}
+
+impl Budget {
+    /// So many characters, as far as an answer can hold them.
+    pub(super) const fn of(characters: usize) -> Self {
+        Self { characters, bytes: MOST_BYTES }
+    }
+
+    /// One of so many equal shares.
+    pub(super) const fn share(self, number: usize) -> Self {
+        Self { characters: self.characters / number, bytes: self.bytes / number }
+    }
+
+    /// What is left of it behind a text.
+    pub(super) fn less(self, text: &str) -> Self {
+        let characters = self.characters.saturating_sub(text.chars().count());
+        Self { characters, bytes: self.bytes.saturating_sub(text.len()) }
+    }
+}
+
+/// Takes whole lines from the beginning of a part, as far as the budget goes.
+pub(super) fn excerpt(lines: &Lines<'_>, part: &RangeInclusive<u32>, budget: Budget) -> Excerpt {
+    let (first, end) = (*part.start(), *part.end());
+    let mut text = String::new();
+    let mut characters = 0;
+    for line in first..=end {
+        let content = lines.text(&(line..=line));
+        let length = content.chars().count();
+        if characters + length <= budget.characters && text.len() + content.len() <= budget.bytes {
+            text.push_str(content);
+            characters += length;
+        } else if line > first {
+            let rest = Rest::Lines(line..=end);
+            return Excerpt { text, lines: first..=line - 1, rest };
+        } else {
+            // Going on with the same line would go on for ever.
+            let rest = Rest::EndOfLine { characters: length, behind: line + 1..end + 1 };
+            return Excerpt { text: beginning(content, budget), lines: line..=line, rest };
+        }
+    }
+    Excerpt { text, lines: part.clone(), rest: Rest::Nothing }
+}
+
+fn beginning(text: &str, budget: Budget) -> String {
+    let fits = |(start, character): &(usize, char)| start + character.len_utf8() <= budget.bytes;
+    text.char_indices()
+        .take(budget.characters)
+        .take_while(fits)
+        .map(|(_, character)| character)
+        .collect()
+}

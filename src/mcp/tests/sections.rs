@@ -1,0 +1,185 @@
+use super::values::opened;
+use crate::mcp::render::opened::{as_text, part_of};
+use crate::mcp::section::{Budget, Lines, MOST_BYTES, Part, Rest, excerpt, find};
+
+const TEXT: &str = "# 🍅 Tomatoes\nfirst\nsecond ^quote\n## Watering\nevery day\n### In <b>summer</b>\n\
+    twice\n## Offers\nnone\n# Beans\n## Watering\nseldom\n";
+
+const HEADINGS: [(u8, &str, &str, u32, u32); 6] = [
+    (1, "🍅 Tomatoes", "-tomatoes", 1, 9),
+    (2, "Watering", "watering", 4, 7),
+    (3, "In summer", "in-summer", 6, 7),
+    (2, "Offers", "offers", 8, 9),
+    (1, "Beans", "beans", 10, 12),
+    (2, "Watering", "watering-1", 11, 12),
+];
+
+#[track_caller]
+fn section(name: &str) -> (u32, u32) {
+    let note = opened(TEXT, &HEADINGS);
+    let lines = Lines::of(TEXT);
+    let found = find(&note.parsed, &lines, &Part::Section(name.to_owned()));
+    let found = found.unwrap_or_else(|error| panic!("{name}: {error}"));
+    (*found.lines.start(), *found.lines.end())
+}
+
+/// L62, L63: a section is named by its text with or without `#`, by its anchor, by a
+/// path, with or without emoji and markup, and it goes on to the next heading of its
+/// level.
+#[test]
+fn sections_are_found_by_every_name_that_people_use() {
+    for name in ["Offers", "offers", "## Offers", "##Offers", "#offers", " Offers ", "OFFERS"] {
+        assert_eq!(section(name), (8, 9), "{name}");
+    }
+    for name in ["🍅 Tomatoes", "Tomatoes", "# Tomatoes", "#-tomatoes", "-tomatoes"] {
+        assert_eq!(section(name), (1, 9), "{name}");
+    }
+    for name in ["In summer", "in-summer", "### In <b>summer</b>", "Watering > In summer"] {
+        assert_eq!(section(name), (6, 7), "{name}");
+    }
+    assert_eq!(section("Tomatoes > In summer"), (6, 7), "a step may be left out");
+    assert_eq!(section("Watering"), (4, 7), "the first of several");
+    for name in ["watering-1", "#watering-1", "Beans > Watering", "# Beans > ## Watering"] {
+        assert_eq!(section(name), (11, 12), "{name}");
+    }
+}
+
+#[test]
+fn a_heading_that_is_not_there_is_answered_with_those_that_are() {
+    let note = opened(TEXT, &HEADINGS);
+    for name in ["Nothing", "Offers > Watering", "#", "<b>", ">", "first"] {
+        let found = find(&note.parsed, &Lines::of(TEXT), &Part::Section(name.to_owned()));
+        let reason = found.expect_err(name).to_string();
+        assert!(reason.contains("It has: 🍅 Tomatoes, Watering"), "{name}: {reason}");
+    }
+    let bare = opened("text", &[]);
+    let found = find(&bare.parsed, &Lines::of("text"), &Part::Section("A".to_owned()));
+    assert!(found.expect_err("none").to_string().contains("no headings"));
+}
+
+#[test]
+fn of_several_sections_the_first_is_shown_and_the_others_are_named() {
+    let part =
+        part_of(&opened(TEXT, &HEADINGS), &Part::Section("Watering".to_owned()), Budget::of(1_000));
+    let text = as_text(&part.unwrap());
+    assert!(text.starts_with("a/note.md (lines 4-7 of 12)\n\n## Watering\n"), "{text}");
+    assert!(text.contains("the others: #watering-1 (line 11)."), "{text}");
+}
+
+#[test]
+fn blocks_and_lines() {
+    let note = opened(TEXT, &HEADINGS);
+    let lines = Lines::of(TEXT);
+    let found = |part: &Part| find(&note.parsed, &lines, part).map(|found| found.lines);
+    for id in ["quote", "^quote", "#^quote", "Quote"] {
+        assert_eq!(found(&Part::Block(id.to_owned())), Ok(2..=3), "{id}");
+    }
+    assert!(found(&Part::Block("none".to_owned())).is_err());
+    assert_eq!(found(&Part::Lines(3, 5)), Ok(3..=5));
+    assert_eq!(found(&Part::Lines(3, 0)), Ok(3..=12), "to the end");
+    assert_eq!(found(&Part::Lines(0, 3)), Ok(1..=3), "from the beginning");
+    assert_eq!(found(&Part::Lines(5, 2)), Ok(5..=5), "never backwards");
+    assert_eq!(found(&Part::Lines(3, 999)), Ok(3..=12));
+    let reason = found(&Part::Lines(13, 14)).expect_err("behind the end").to_string();
+    assert_eq!(reason, "The note has 12 lines.");
+}
+
+/// L8: lines are counted as editors do, and keep their ends.
+#[test]
+fn lines_end_with_any_of_the_three_ends() {
+    for (text, expected) in [
+        ("", vec![]),
+        ("a", vec!["a"]),
+        ("a\n", vec!["a\n"]),
+        ("a\n\n", vec!["a\n", "\n"]),
+        ("a\r\nb\rc\nd", vec!["a\r\n", "b\r", "c\n", "d"]),
+        ("\r\r\n", vec!["\r", "\r\n"]),
+    ] {
+        let lines = Lines::of(text);
+        let found: Vec<&str> = (1..=lines.count()).map(|line| lines.text(&(line..=line))).collect();
+        assert_eq!(found, expected, "{text:?}");
+        assert_eq!(lines.text(&(1..=lines.count())), text);
+    }
+}
+
+/// Going on with what is said to be left out reads every line once, whatever the budget.
+#[test]
+fn what_is_left_out_can_be_got() {
+    for most in 1..60 {
+        let (mut start, mut read) = (1, String::new());
+        loop {
+            let part =
+                part_of(&opened(TEXT, &[]), &Part::Lines(start, 0), Budget::of(most)).unwrap();
+            let text = serde_json::to_value(&part).unwrap();
+            read.push_str(text["content"].as_str().unwrap());
+            match text["next_start_line"].as_u64() {
+                None => break,
+                Some(next) => {
+                    let next = u32::try_from(next).unwrap();
+                    assert!(next > start, "no step back");
+                    assert!(text["left_out"].as_str().unwrap().contains(&format!("{next}")));
+                    start = next;
+                }
+            }
+        }
+        let longest = TEXT.split_inclusive('\n').map(|line| line.chars().count()).max().unwrap();
+        if most >= longest {
+            assert_eq!(read, TEXT, "{most}");
+        }
+    }
+}
+
+/// L61: one line may be longer than everything that an answer can hold.
+#[test]
+fn a_line_that_is_too_long_is_cut_between_characters() {
+    let text = format!("{}\nnext\n", "界".repeat(50_000));
+    let lines = Lines::of(&text);
+    let cut = excerpt(&lines, &(1..=2), Budget::of(1_000_000));
+    assert!(cut.text.len() <= MOST_BYTES && cut.text.chars().all(|one| one == '界'));
+    assert_eq!(cut.rest, Rest::EndOfLine { characters: 50_001, behind: 2..3 });
+    assert_eq!(
+        excerpt(&lines, &(1..=1), Budget::of(10)).rest,
+        Rest::EndOfLine { characters: 50_001, behind: 2..2 }
+    );
+}
+
+/// Of a long note the outline comes first, with lines and sizes, then the beginning.
+#[test]
+fn a_long_note_begins_with_its_outline() {
+    let part = part_of(&opened(TEXT, &HEADINGS), &Part::Whole, Budget::of(100)).unwrap();
+    let value = serde_json::to_value(&part).unwrap();
+    assert_eq!(value["outline"].as_array().unwrap().len(), 6);
+    let expected = serde_json::json!({
+        "level": 2, "heading": "Offers", "anchor": "offers", "lines": [8, 9], "characters": 15,
+    });
+    assert_eq!(value["outline"][3], expected);
+    assert_eq!(value["lines"], serde_json::json!([1, 4]));
+    assert_eq!(value["next_start_line"], 5);
+    assert_eq!(value["total_lines"], 12);
+    assert_eq!(value["etag"], "etag-1");
+    let text = as_text(&part);
+    assert!(text.contains("\n  - Watering (4-7, "), "{text}");
+    assert!(text.ends_with("[Lines 5-12 are left out; go on with start_line 5.]"), "{text}");
+    let short = part_of(&opened(TEXT, &HEADINGS), &Part::Whole, Budget::of(10_000)).unwrap();
+    assert!(serde_json::to_value(&short).unwrap()["outline"].is_null());
+}
+
+#[test]
+fn an_empty_note_is_a_note() {
+    let part = part_of(&opened("", &[]), &Part::Whole, Budget::of(100)).unwrap();
+    assert_eq!(serde_json::to_value(&part).unwrap()["total_lines"], 0);
+}
+
+/// L61: several notes share one budget, in bytes too.
+#[test]
+fn a_budget_is_shared() {
+    let text = "界\n".repeat(20_000);
+    let mut budget = Budget::of(36_000);
+    let mut bytes = 0;
+    for number in 0..5 {
+        let part = part_of(&opened(&text, &[]), &Part::Whole, budget.share(5 - number)).unwrap();
+        budget = part.rest_of(budget);
+        bytes += serde_json::to_value(&part).unwrap()["content"].as_str().unwrap().len();
+    }
+    assert!((MOST_BYTES - 20..=MOST_BYTES).contains(&bytes), "{bytes}");
+}

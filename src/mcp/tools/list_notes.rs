@@ -1,0 +1,157 @@
+//! The tool `list_notes`, and what it shares with other lists of notes.
+
+use rmcp::handler::server::common::schema_for_output;
+use rmcp::handler::server::wrapper::Parameters;
+use rmcp::model::CallToolResult;
+use rmcp::{tool, tool_router};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Refusal, answer};
+use crate::access::permit::Viewer;
+use crate::mcp::cursor::Request;
+use crate::mcp::lenient::{limit, text, whole, yes_unless_no};
+use crate::mcp::render::count;
+use crate::mcp::render::hits::MOST_BYTES;
+use crate::mcp::render::notes::{NoteEntry, line};
+use crate::mcp::service::McpServer;
+use crate::vault::Unavailable;
+use crate::vault::answers::{ListOrder, ListRequest, NoteList};
+
+pub(super) const DEFAULT_LIMIT: u32 = 50;
+pub(super) const MOST: u32 = 200;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct ListNotesArguments {
+    /// Default: the whole vault.
+    #[serde(default, deserialize_with = "text")]
+    folder: String,
+    /// Folders below as well (default).
+    #[serde(default = "yes", deserialize_with = "yes_unless_no")]
+    recursive: bool,
+    /// Default path.
+    #[serde(default, deserialize_with = "text")]
+    #[schemars(extend("enum" = ["path", "title", "newest", "oldest"]))]
+    sort: String,
+    /// Default 50, at most 200.
+    #[serde(default, deserialize_with = "whole")]
+    limit: u32,
+    /// `next_cursor` of the answer before, with the same arguments.
+    #[serde(default, deserialize_with = "text")]
+    cursor: String,
+    /// Default: the first vault.
+    #[serde(default, deserialize_with = "text")]
+    vault: String,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+/// A list of notes.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ListAnswer {
+    /// How many there are in all.
+    total: usize,
+    notes: Vec<NoteEntry>,
+    /// Gives the next notes.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    next_cursor: String,
+}
+
+#[tool_router(router = list_notes_tool, vis = "pub(super)")]
+impl McpServer {
+    #[tool(
+        name = "list_notes",
+        title = "List notes",
+        description = "Lists the notes of a folder, or of the whole vault, with titles, tags and \
+            dates. Use it to look around or to see what is new; to find something use \
+            search_notes. Example: {\"folder\": \"projects\", \"sort\": \"newest\"}",
+        output_schema = schema_for_output::<ListAnswer>(),
+        annotations(
+            read_only_hint = true,
+            destructive_hint = false,
+            idempotent_hint = true,
+            open_world_hint = false
+        )
+    )]
+    async fn list_notes(
+        &self,
+        viewer: Viewer,
+        Parameters(arguments): Parameters<ListNotesArguments>,
+    ) -> Result<CallToolResult, Refusal> {
+        let ListNotesArguments { folder, recursive, sort, limit: given, cursor, vault } = arguments;
+        let arguments = [&*folder, if recursive { "recursive" } else { "" }, &*sort];
+        let request =
+            Request { viewer: &viewer, method: "list_notes", vault: &vault, arguments: &arguments };
+        let list = ListRequest {
+            folder: folder.trim().trim_matches('/').to_owned(),
+            is_recursive: recursive,
+            order: order(&sort),
+            limit: limit(given, DEFAULT_LIMIT, MOST),
+            after: self.cursors.place(request, &cursor)?,
+        };
+        let listed = self.ask(&viewer, &vault, move |vault, viewer| {
+            fitting(list.limit, |limit| {
+                vault.list_notes(viewer, &ListRequest { limit, ..list.clone() })
+            })
+        });
+        Ok(self.list_answer(request, &listed.await??))
+    }
+}
+
+fn order(sort: &str) -> ListOrder {
+    match sort.trim().to_ascii_lowercase().as_str() {
+        "title" | "name" => ListOrder::Title,
+        "newest" | "modified" | "updated" | "date" | "recent" => ListOrder::Newest,
+        "oldest" | "created" => ListOrder::Oldest,
+        _ => ListOrder::Path,
+    }
+}
+
+impl McpServer {
+    /// A list in words, with a cursor for what follows.
+    pub(super) fn list_answer(&self, request: Request<'_>, list: &NoteList) -> CallToolResult {
+        let next = list.next.as_ref();
+        let next_cursor = next.and_then(|place| self.cursors.after_place(request, place));
+        let text = as_text(list);
+        let notes = list.notes.iter().map(NoteEntry::of).collect();
+        let next_cursor = next_cursor.unwrap_or_default();
+        answer(&ListAnswer { total: list.total, notes, next_cursor }, text)
+    }
+}
+
+/// As many notes as an answer can hold: asks again for fewer if there are too many.
+/// Only the vault can say where a list goes on.
+pub(super) fn fitting(
+    limit: usize,
+    ask: impl Fn(usize) -> Result<NoteList, Unavailable>,
+) -> Result<NoteList, Unavailable> {
+    let list = ask(limit)?;
+    let mut bytes = 0;
+    let length = |note| {
+        let entry = serde_json::to_string(&NoteEntry::of(note)).map_or(0, |text| text.len());
+        // The text stands in JSON too.
+        entry + serde_json::to_string(&line(note)).map_or(0, |text| text.len())
+    };
+    let fits = list.notes.iter().take_while(|note| {
+        bytes += length(note);
+        bytes <= MOST_BYTES - 1_000
+    });
+    match fits.count().max(1) {
+        fits if fits < list.notes.len() => ask(fits),
+        _ => Ok(list),
+    }
+}
+
+fn as_text(list: &NoteList) -> String {
+    let mut text = format!("{}.", count(list.total, "note", "notes"));
+    for note in &list.notes {
+        text.push('\n');
+        text.push_str(&line(note));
+    }
+    if list.next.is_some() {
+        text.push_str("\nThere are more: ask again with next_cursor.");
+    }
+    text
+}

@@ -1,0 +1,193 @@
+//! Reads a text once from its beginning to its end and finds what counts as a word.
+
+use std::ops::Range;
+
+use super::compound::{Piece, is_camel_case};
+use super::fold::{push_folded, push_lower};
+use super::script::{Class, class_of, is_plain};
+
+/// The longest term in bytes, before it is reduced to its stem. What is longer is cut:
+/// nobody types it, and keys and hashes would fill the index.
+pub(super) const LONGEST_TERM: usize = 64;
+
+/// How much of an overlong word is looked at.
+const LONGEST_SOURCE: usize = 4 * LONGEST_TERM;
+
+/// The most words of one text: a book of five megabytes. What follows is not found.
+const MOST_POSITIONS: u32 = 1_000_000;
+
+/// Something that counts as a word, not yet reduced to a stem.
+#[derive(Debug)]
+pub(in crate::search) struct Found<'a> {
+    /// In lower case. Folded as well, unless it is to be reduced to a stem.
+    pub(in crate::search) text: &'a str,
+    /// Whether it is to be reduced to a stem.
+    pub(in crate::search) has_stem: bool,
+    pub(in crate::search) role: Role,
+    pub(in crate::search) position: u32,
+    /// Where it stands in the text.
+    pub(in crate::search) bytes: Range<usize>,
+}
+
+impl Found<'_> {
+    /// Its text, folded.
+    pub(in crate::search) fn folded(&self) -> String {
+        let mut folded = String::new();
+        push_folded(self.text, &mut folded);
+        folded
+    }
+}
+
+/// What something is to the words around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::search) enum Role {
+    /// The word that counts at its position.
+    Main,
+    /// The pair of letters, or the lone letter, that counts at its position.
+    Pair,
+    /// Several words as one: `apply_secrets`, a Korean word over its pairs.
+    Whole,
+    /// A date of which the parts are in another order.
+    Date,
+    /// A word with the signs that belong to it: `c++`.
+    Marked,
+    /// A part of a word in camel case.
+    Part,
+    /// A Han or Hangul character by itself.
+    Single,
+}
+
+/// Memory that is used again for the next text.
+#[derive(Default)]
+pub(in crate::search) struct Buffers {
+    pub(super) lower: String,
+    pub(super) joined: String,
+    pub(super) pieces: Vec<Piece>,
+    folded: String,
+}
+
+/// Finds everything that counts as a word, in reading order: positions never fall,
+/// nor do the beginnings of the byte ranges.
+pub(in crate::search) fn scan(buffers: &mut Buffers, text: &str, sink: &mut dyn FnMut(Found<'_>)) {
+    Scan { text, at: 0, position: 0, buffers, sink }.run();
+}
+
+pub(super) struct Scan<'a> {
+    pub(super) text: &'a str,
+    pub(super) at: usize,
+    pub(super) position: u32,
+    pub(super) buffers: &'a mut Buffers,
+    sink: &'a mut dyn FnMut(Found<'_>),
+}
+
+impl Scan<'_> {
+    fn run(&mut self) {
+        let bytes = self.text.as_bytes();
+        while self.position < MOST_POSITIONS
+            && let Some(byte) = bytes.get(self.at)
+        {
+            if byte.is_ascii_alphanumeric() {
+                self.compound();
+            } else if byte.is_ascii() {
+                self.at += 1;
+            } else {
+                self.beyond_ascii();
+            }
+        }
+    }
+
+    fn beyond_ascii(&mut self) {
+        let Some(character) = self.character_at(self.at) else { return };
+        match class_of(character) {
+            Class::Letter | Class::Digit => self.compound(),
+            Class::Dense(dense) => self.dense_run(dense),
+            Class::Picture => {
+                let bytes = self.at..self.at + character.len_utf8();
+                self.at = bytes.end;
+                let mut text = [0; 4];
+                let text = character.encode_utf8(&mut text);
+                self.emit(Found {
+                    text,
+                    has_stem: false,
+                    role: Role::Main,
+                    position: self.position,
+                    bytes,
+                });
+                self.position += 1;
+            }
+            Class::Break | Class::Mark | Class::Ignored => self.at += character.len_utf8(),
+        }
+    }
+
+    pub(super) fn character_at(&self, at: usize) -> Option<char> {
+        self.text.get(at..)?.chars().next()
+    }
+
+    /// Reads the letters and digits from `start` on, and adds their lower case to the
+    /// buffer.
+    pub(super) fn piece(&mut self, start: usize) -> Piece {
+        let bytes = self.text.as_bytes();
+        let mut end = start;
+        let (mut has_digit, mut has_lower, mut has_later_upper) = (false, false, false);
+        while let Some(byte) = bytes.get(end) {
+            if byte.is_ascii_lowercase() {
+                has_lower = true;
+            } else if byte.is_ascii_digit() {
+                has_digit = true;
+            } else if byte.is_ascii_uppercase() {
+                has_later_upper |= end > start;
+            } else {
+                break;
+            }
+            end += 1;
+        }
+        let mut may_be_camel_case = has_lower && has_later_upper;
+        if bytes.get(end).is_some_and(|byte| !byte.is_ascii()) {
+            while let Some(character) = self.character_at(end) {
+                match class_of(character) {
+                    Class::Letter => may_be_camel_case = true,
+                    Class::Digit => has_digit = true,
+                    Class::Mark | Class::Ignored => {}
+                    Class::Break | Class::Dense(_) | Class::Picture => break,
+                }
+                end += character.len_utf8();
+            }
+        }
+        let source = cut(&self.text[start..end], LONGEST_SOURCE);
+        let lower_start = self.buffers.lower.len();
+        push_lower(source, &mut self.buffers.lower);
+        let lower = cut(&self.buffers.lower[lower_start..], LONGEST_TERM).len();
+        let is_whole =
+            source.len() == end - start && lower_start + lower == self.buffers.lower.len();
+        self.buffers.lower.truncate(lower_start + lower);
+        Piece {
+            bytes: start..end,
+            lower: lower_start..lower_start + lower,
+            has_stem: !has_digit && is_whole,
+            is_camel_case: may_be_camel_case && is_whole && is_camel_case(source),
+            joiner: None,
+        }
+    }
+
+    /// Hands a word over that is part of a text in lower case, and folds it if it is
+    /// not going to be reduced to a stem.
+    pub(super) fn emit(&mut self, found: Found<'_>) {
+        let is_folded = || found.text.is_ascii() || found.text.chars().all(is_plain);
+        if found.has_stem || is_folded() {
+            (self.sink)(found);
+            return;
+        }
+        self.buffers.folded.clear();
+        push_folded(found.text, &mut self.buffers.folded);
+        (self.sink)(Found { text: &self.buffers.folded, ..found });
+    }
+}
+
+/// The beginning of a text, at most so many bytes.
+pub(super) fn cut(text: &str, most: usize) -> &str {
+    let mut end = most.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}

@@ -1,0 +1,310 @@
+//! A segment in the making.
+//!
+//! Documents are written down one after the other in a compact form; closing the
+//! segment turns them around, into lists by term. Since the size of each list is
+//! counted along the way, it is written to its place at once, and what has been turned
+//! around is given back: closing takes hardly more memory than there is already.
+
+use super::document::{Document, Field, WHOLE_TITLES, WORDS};
+use super::interner::Interner;
+use super::lists::{Entry, Lists, as_u32};
+use super::postings::{POSTINGS_BETWEEN_SKIPS, Shape, Skip};
+use super::segment::{Documents, Segment};
+use super::varint;
+use crate::search::analysis::Analyzer;
+
+/// The documents are written down in pieces of about this size.
+const CHUNK: usize = 256 << 10;
+
+/// Between texts that do not belong together lie so many positions that nothing is
+/// adjacent across them.
+const GAP: u32 = 8;
+
+/// Collects documents until they are made a [`Segment`].
+pub(super) struct SegmentBuilder<P> {
+    interner: Interner,
+    terms: Vec<TermSize>,
+    chunks: Vec<Vec<u8>>,
+    chunk_bytes: usize,
+    documents: Documents,
+    payloads: Vec<P>,
+    scratch: Scratch,
+}
+
+/// How long the lists of a term will be; later, how far they are written.
+#[derive(Clone, Copy, Debug, Default)]
+struct TermSize {
+    documents: u32,
+    last_document: u32,
+    postings: u32,
+    positions: u32,
+}
+
+/// What the making of one document needs, kept for the next.
+#[derive(Default)]
+struct Scratch {
+    /// The term in the upper half, the position in the lower.
+    tokens: Vec<u64>,
+    keywords: Vec<u32>,
+    positions: Vec<u8>,
+    whole: String,
+}
+
+/// How far the positions of a document have come.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reach {
+    /// The next position.
+    next: u32,
+    /// The number of words so far.
+    words: u32,
+    last: Option<Field>,
+}
+
+impl<P> SegmentBuilder<P> {
+    pub(super) fn new() -> Self {
+        Self {
+            interner: Interner::new(),
+            terms: Vec::new(),
+            chunks: Vec::new(),
+            chunk_bytes: 0,
+            documents: Documents::default(),
+            payloads: Vec::new(),
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// About how much memory it takes, payloads aside.
+    pub(super) fn bytes(&self) -> usize {
+        let terms = self.interner.bytes() + self.terms.len() * size_of::<TermSize>();
+        self.chunk_bytes + self.documents.bytes() + terms
+    }
+
+    /// Adds a document.
+    pub(super) fn add(&mut self, analyzer: &mut Analyzer, document: Document<'_, P>) {
+        self.scratch.tokens.clear();
+        self.scratch.keywords.clear();
+        let mut reach = Reach::default();
+        let is_title = |field: &&(Field, &str)| field.0 == Field::Title;
+        // Titles come first, so that a position alone tells whether it is in the title.
+        for (field, text) in document.fields.iter().filter(is_title) {
+            self.add_text(analyzer, *field, text, &mut reach);
+        }
+        let title_length = reach.next;
+        // What a heading says of the title again is no second word of the text: counted
+        // once and with its own share, titles help; counted twice, they mislead.
+        let is_repeated = |field: &&(Field, &str)| {
+            field.0 == Field::Heading
+                && document.fields.iter().any(|title| is_title(&title) && title.1 == field.1)
+        };
+        let texts = document.fields.iter().filter(|field| !is_title(field));
+        for (field, text) in texts.filter(|field| !is_repeated(field)) {
+            self.add_text(analyzer, *field, text, &mut reach);
+        }
+        for (namespace, text) in &document.keywords {
+            let term = self.interner.intern(namespace.byte(), text.as_bytes());
+            self.scratch.keywords.push(term);
+        }
+        self.scratch.keywords.sort_unstable();
+        self.scratch.keywords.dedup();
+        // A keyword stands nowhere; it gets the first position that is not in the title.
+        let keywords = self.scratch.keywords.iter();
+        let stand_ins = keywords.map(|term| u64::from(*term) << 32 | u64::from(title_length));
+        self.scratch.tokens.extend(stand_ins);
+        self.scratch.tokens.sort_unstable();
+        self.write_down(title_length);
+        self.documents.add(document.key, reach.words, title_length);
+        self.payloads.push(document.payload);
+    }
+
+    fn add_text(&mut self, analyzer: &mut Analyzer, field: Field, text: &str, reach: &mut Reach) {
+        let runs_on = field == Field::Body && reach.last == Some(Field::Body);
+        let base = match reach.last {
+            None => 0,
+            Some(_) if runs_on => reach.next,
+            Some(_) => reach.next.saturating_add(GAP),
+        };
+        let is_name = matches!(field, Field::Title | Field::Alias | Field::Name);
+        let Self { interner, scratch, .. } = self;
+        let Scratch { tokens, whole, .. } = scratch;
+        whole.clear();
+        let mut next = base;
+        analyzer.analyze(text, &mut |token| {
+            let position = base.saturating_add(token.position);
+            let term = interner.intern(WORDS, token.term.as_bytes());
+            tokens.push(u64::from(term) << 32 | u64::from(position));
+            next = next.max(position.saturating_add(1));
+            if !token.is_extra {
+                reach.words = reach.words.saturating_add(1);
+                if is_name {
+                    whole.push_str(token.term);
+                    whole.push(' ');
+                }
+            }
+        });
+        if next > base {
+            *reach = Reach { next, last: Some(field), ..*reach };
+        }
+        if !whole.is_empty() {
+            let term = interner.intern(WHOLE_TITLES, whole.trim_end().as_bytes());
+            scratch.keywords.push(term);
+        }
+    }
+
+    /// Appends the document whose tokens are sorted: the number of its terms, and for
+    /// each its distance to the one before, how often it occurs, and its positions.
+    fn write_down(&mut self, title_length: u32) {
+        let Self { chunks, terms, scratch, .. } = self;
+        terms.resize(self.interner.len(), TermSize::default());
+        if chunks.last().is_none_or(|chunk| chunk.len() >= CHUNK) {
+            chunks.push(Vec::with_capacity(CHUNK + CHUNK / 8));
+        }
+        let Some(chunk) = chunks.last_mut() else { return };
+        let start = chunk.len();
+        let document = as_u32(self.payloads.len());
+        let groups = || scratch.tokens.chunk_by(|left, right| left >> 32 == right >> 32);
+        varint::write(chunk, as_u32(groups().count()));
+        let mut previous = 0;
+        for group in groups() {
+            let term = upper(group[0]);
+            let mut shape =
+                Shape { frequency: as_u32(group.len()), in_title: 0, position_bytes: 0 };
+            scratch.positions.clear();
+            let mut last = 0;
+            for token in group {
+                let position = lower(*token);
+                shape.in_title += u32::from(position < title_length);
+                varint::write(&mut scratch.positions, position - last);
+                last = position;
+            }
+            shape.position_bytes = as_u32(scratch.positions.len());
+            varint::write(chunk, term - previous);
+            varint::write(chunk, shape.frequency << 1 | u32::from(shape.in_title > 0));
+            if shape.in_title > 0 {
+                varint::write(chunk, shape.in_title);
+            }
+            varint::write(chunk, shape.position_bytes);
+            chunk.extend_from_slice(&scratch.positions);
+            previous = term;
+            let size = &mut terms[term as usize];
+            size.postings += shape.length(document - size.last_document);
+            size.positions += shape.position_bytes;
+            size.documents += 1;
+            size.last_document = document;
+        }
+        self.chunk_bytes += chunk.len() - start;
+    }
+
+    /// Makes the segment.
+    pub(super) fn finish(self) -> Segment<P> {
+        let Self { interner, terms, chunks, mut documents, mut payloads, .. } = self;
+        let mut turning = Turning::new(&interner, terms);
+        drop(interner);
+        for chunk in chunks {
+            let mut at = 0;
+            while at < chunk.len() {
+                turning.turn(&chunk, &mut at);
+            }
+        }
+        let mut lists = turning.lists;
+        lists.forward_starts.push(as_u32(lists.forward.len()));
+        lists.shrink_to_fit();
+        documents.shrink_to_fit();
+        payloads.shrink_to_fit();
+        Segment::new(lists, documents, payloads)
+    }
+}
+
+/// Turns what was written down by document into lists by term.
+struct Turning {
+    lists: Lists,
+    /// The place in the dictionary of each term.
+    places: Vec<u32>,
+    /// How far the lists of each term are written.
+    terms: Vec<TermSize>,
+    of_document: Vec<u32>,
+}
+
+impl Turning {
+    /// Makes the dictionary, and room for the lists.
+    fn new(interner: &Interner, mut terms: Vec<TermSize>) -> Self {
+        let mut order: Vec<u32> = (0..as_u32(interner.len())).collect();
+        order.sort_unstable_by_key(|number| interner.term(*number));
+        let mut lists = Lists::default();
+        let mut places = vec![0; order.len()];
+        let mut entry = Entry::default();
+        for (place, number) in order.iter().enumerate() {
+            places[*number as usize] = as_u32(place);
+            let size = terms[*number as usize];
+            lists.terms.extend_from_slice(interner.term(*number));
+            lists.entries.push(Entry { documents: size.documents, ..entry });
+            entry.term = as_u32(lists.terms.len());
+            entry.postings += size.postings;
+            entry.positions += size.positions;
+            entry.skips += size.documents.saturating_sub(1) / POSTINGS_BETWEEN_SKIPS;
+        }
+        lists.entries.push(entry);
+        lists.postings = vec![0; entry.postings as usize];
+        lists.positions = vec![0; entry.positions as usize];
+        let nothing = Skip { document: 0, posting: 0, positions: 0 };
+        lists.skips = vec![nothing; entry.skips as usize];
+        terms.fill(TermSize::default());
+        Self { lists, places, terms, of_document: Vec::new() }
+    }
+
+    /// Takes the document that begins at a place.
+    fn turn(&mut self, chunk: &[u8], at: &mut usize) {
+        let document = as_u32(self.lists.forward_starts.len());
+        self.of_document.clear();
+        let mut term = 0;
+        for _ in 0..varint::read(chunk, at) {
+            term += varint::read(chunk, at);
+            let frequency = varint::read(chunk, at);
+            let in_title = if frequency & 1 == 0 { 0 } else { varint::read(chunk, at) };
+            let position_bytes = varint::read(chunk, at);
+            let shape = Shape { frequency: frequency >> 1, in_title, position_bytes };
+            let end = *at + position_bytes as usize;
+            self.place(document, term, shape, &chunk[*at..end]);
+            *at = end;
+        }
+        self.of_document.sort_unstable();
+        self.lists.forward_starts.push(as_u32(self.lists.forward.len()));
+        let mut previous = 0;
+        for place in &self.of_document {
+            varint::write(&mut self.lists.forward, place - previous);
+            previous = *place;
+        }
+    }
+
+    fn place(&mut self, document: u32, term: u32, shape: Shape, positions: &[u8]) {
+        let Self { lists, places, terms, of_document } = self;
+        let place = places[term as usize];
+        let entry = lists.entries[place as usize];
+        let done = &mut terms[term as usize];
+        if done.documents > 0 && done.documents.is_multiple_of(POSTINGS_BETWEEN_SKIPS) {
+            let skip = done.documents / POSTINGS_BETWEEN_SKIPS - 1;
+            lists.skips[(entry.skips + skip) as usize] = Skip {
+                document: done.last_document,
+                posting: done.postings,
+                positions: done.positions,
+            };
+        }
+        let mut at = (entry.postings + done.postings) as usize;
+        shape.put(document - done.last_document, &mut lists.postings, &mut at);
+        done.postings = as_u32(at) - entry.postings;
+        let start = (entry.positions + done.positions) as usize;
+        lists.positions[start..start + positions.len()].copy_from_slice(positions);
+        done.positions += shape.position_bytes;
+        done.documents += 1;
+        done.last_document = document;
+        of_document.push(place);
+    }
+}
+
+const fn upper(token: u64) -> u32 {
+    (token >> 32) as u32
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the half that is wanted")]
+const fn lower(token: u64) -> u32 {
+    token as u32
+}

@@ -1,0 +1,116 @@
+//! A query cut into its items: words, quoted texts, with their signs and fields.
+//!
+//! Whatever does not fit the language is text.
+
+/// A part of a query between blanks or quotation marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Item<'q> {
+    pub(super) sign: Option<Sign>,
+    pub(super) field: Option<QueryField>,
+    pub(super) text: &'q str,
+    /// With its field and quotation marks: what it is if it does not fit the field.
+    pub(super) source: &'q str,
+    pub(super) is_quoted: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sign {
+    Required,
+    Excluded,
+}
+
+/// What a part of a query is about, if not the whole text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum QueryField {
+    Title,
+    Tag,
+    Path,
+    After,
+    Before,
+}
+
+const FIELDS: [(&str, QueryField); 5] = [
+    ("title:", QueryField::Title),
+    ("tag:", QueryField::Tag),
+    ("path:", QueryField::Path),
+    ("after:", QueryField::After),
+    ("before:", QueryField::Before),
+];
+
+/// Cuts a query into its items, in one pass.
+pub(super) fn items(query: &str) -> Vec<Item<'_>> {
+    let mut items = Vec::new();
+    let mut at = 0;
+    // L17: a hyphen within a word is no minus.
+    let mut is_after_blank = true;
+    while let Some(first) = query[at..].chars().next() {
+        if first.is_whitespace() {
+            at += first.len_utf8();
+            is_after_blank = true;
+            continue;
+        }
+        let sign = if is_after_blank { sign_of(&query[at..]) } else { None };
+        at += usize::from(sign.is_some());
+        let field = if is_after_blank { field_at(&query[at..]) } else { None };
+        is_after_blank = false;
+        let rest = &query[at..];
+        if let Some((length, field)) = field
+            && let Some((text, is_quoted, read)) = value(&rest[length..])
+        {
+            let source = &rest[..length + read];
+            items.push(Item { sign, field: Some(field), text, source, is_quoted });
+            at += source.len();
+        } else if let Some((text, is_quoted, read)) = value(rest) {
+            items.push(Item { sign, field: None, text, source: text, is_quoted });
+            at += read;
+        } else {
+            // A quotation mark that none follows.
+            at += rest.chars().next().map_or(0, char::len_utf8);
+        }
+    }
+    items
+}
+
+/// Whether a text would be read as something else than words if it began an item.
+pub(super) fn begins_with_field(text: &str) -> bool {
+    field_at(text).is_some()
+}
+
+/// The sign before a word. A lone one is text (L19), and so are several, as in
+/// `--dry-run`.
+fn sign_of(rest: &str) -> Option<Sign> {
+    let mut characters = rest.chars();
+    let sign = match characters.next()? {
+        '-' => Sign::Excluded,
+        '+' => Sign::Required,
+        _ => return None,
+    };
+    let next = characters.next()?;
+    (!next.is_whitespace() && next != '-' && next != '+').then_some(sign)
+}
+
+fn field_at(rest: &str) -> Option<(usize, QueryField)> {
+    let names =
+        |name: &str| rest.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+    let (name, field) = FIELDS.into_iter().find(|(name, _)| names(name))?;
+    Some((name.len(), field))
+}
+
+/// The text that begins here, whether it stands between quotation marks, and how many
+/// bytes it takes with them.
+fn value(rest: &str) -> Option<(&str, bool, usize)> {
+    let first = rest.chars().next()?;
+    if is_quotation_mark(first) {
+        let inner = &rest[first.len_utf8()..];
+        let (end, closing) = inner.char_indices().find(|(_, sign)| is_quotation_mark(*sign))?;
+        return Some((&inner[..end], true, first.len_utf8() + end + closing.len_utf8()));
+    }
+    let ends = |character: char| character.is_whitespace() || is_quotation_mark(character);
+    let end = rest.find(ends).unwrap_or(rest.len());
+    (end > 0).then_some((&rest[..end], false, end))
+}
+
+/// Editors and phones turn straight quotation marks into others.
+pub(super) fn is_quotation_mark(character: char) -> bool {
+    matches!(character, '"' | '“' | '”' | '„' | '‟' | '«' | '»' | '＂' | '「' | '」' | '『' | '』')
+}

@@ -1,0 +1,324 @@
+//! The language in which somebody asks. Nothing that can be typed is an error: what
+//! does not parse is text.
+//!
+//! Words (any may match, all are preferred), `"phrase"`, `+required`, `-excluded`,
+//! `title:word`, `tag:name`, `path:part`, `after:2024-05-17` (that day and later),
+//! `before:2024-05-17` (earlier than that day, so that the two together leave nothing
+//! out), each with quotation marks and `-`.
+
+use std::fmt::Write as _;
+
+use jiff::civil::Date;
+use jiff::{Timestamp, ZonedDateTime};
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::analysis::Languages;
+use dates::day;
+use items::{Item, QueryField, Sign, begins_with_field, is_quotation_mark, items};
+use words::{Chunk, Reader};
+
+mod dates;
+mod items;
+#[cfg(test)]
+mod tests;
+mod words;
+
+/// How much of a query is read, in bytes.
+const LONGEST_QUERY: usize = 8 * 1024;
+
+/// The most things that are looked for.
+const MOST_CLAUSES: usize = 256;
+
+/// What somebody looks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Query {
+    /// What is scored, in the order of the query.
+    pub scored: Vec<Clause>,
+    /// What must not be in a note.
+    pub excluded: Vec<Clause>,
+    /// Tags in the form of [`tag_key`] that a note must have (`true`) or must not.
+    pub tags: Vec<(bool, Box<str>)>,
+    /// What the path must contain (`true`) or must not, in lower case.
+    pub paths: Vec<(bool, Box<str>)>,
+    /// The whole query as if it were a title, in each language: its terms, separated by
+    /// blanks. Empty if it is more than words.
+    pub whole: Vec<Box<str>>,
+    /// Frequent words that are left out of scoring, as typed.
+    pub ignored: Vec<String>,
+    from: Option<Bound>,
+    until: Option<Bound>,
+    interpreted: String,
+}
+
+/// Something to look for: a word, or a phrase of several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Clause {
+    /// At adjacent positions, if there are several.
+    pub words: Vec<TermGroup>,
+    /// Whether a note must have it.
+    pub is_required: bool,
+    /// Whether only the title counts.
+    pub in_title: bool,
+}
+
+/// A word with everything that it may be in a note: one of the terms, or the parts, one
+/// behind the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TermGroup {
+    /// As it is typed.
+    pub typed: String,
+    /// Terms, each of which is the whole word: its stem in each language, and as it is.
+    pub alternatives: Vec<Box<str>>,
+    /// The parts of an identifier, or the pairs of a run without blanks, as terms at
+    /// adjacent positions. Parts of camel case stand at the same position, too. Empty
+    /// for a plain word.
+    pub parts: Vec<Vec<Box<str>>>,
+}
+
+/// Where a range of time begins or ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Bound {
+    day: Date,
+    at: Timestamp,
+}
+
+impl Query {
+    /// Reads a query. Words are looked for as each of the languages would have them;
+    /// relative dates count from `today`, in whose time zone days begin.
+    #[must_use]
+    pub fn parse(text: &str, languages: &Languages, today: &ZonedDateTime) -> Self {
+        let mut end = text.len().min(LONGEST_QUERY);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let text = &text[..end];
+        let mut reading = Reading::new(languages, today);
+        for item in items(text) {
+            reading.read(item);
+        }
+        reading.finish(text)
+    }
+
+    /// Whether there is nothing to score: only filters and exclusions, or nothing at
+    /// all. Notes are then listed by date.
+    #[must_use]
+    pub fn is_filter_only(&self) -> bool {
+        self.scored.is_empty()
+    }
+
+    /// The query in its normal form, which is read as the same query: dates in full,
+    /// ignored words left out.
+    #[must_use]
+    pub fn interpreted(&self) -> &str {
+        &self.interpreted
+    }
+
+    /// From when on a note must be.
+    #[must_use]
+    pub fn from(&self) -> Option<Timestamp> {
+        self.from.map(|bound| bound.at)
+    }
+
+    /// Until when a note must be; that moment no longer counts.
+    #[must_use]
+    pub fn until(&self) -> Option<Timestamp> {
+        self.until.map(|bound| bound.at)
+    }
+
+    /// Takes what was searched for instead of words that no note has, (typed, term), so
+    /// that passages show it.
+    pub fn correct(&mut self, corrected: &[(String, String)]) {
+        let words = self.scored.iter_mut().flat_map(|clause| &mut clause.words);
+        for word in words {
+            let terms = corrected.iter().filter(|(typed, _)| *typed == word.typed);
+            word.alternatives.extend(terms.map(|(_, term)| term.as_str().into()));
+        }
+    }
+
+    /// Whether the date of a note is in the range that is asked for.
+    #[must_use]
+    pub fn covers(&self, date: Timestamp) -> bool {
+        self.from.is_none_or(|from| date >= from.at) && self.until.is_none_or(|end| date < end.at)
+    }
+}
+
+/// A tag in the form in which tags are compared: composed, in lower case, without `#`
+/// and slashes at its ends (L36). A note that has `inbox/to-read` has `inbox` too.
+#[must_use]
+pub fn tag_key(tag: &str) -> String {
+    let tag = tag.trim().trim_start_matches('#').trim_matches('/');
+    tag.nfc().flat_map(char::to_lowercase).nfc().collect()
+}
+
+/// A path, or a part of one, in the form in which `path:` compares them.
+#[must_use]
+pub fn path_key(path: &str) -> String {
+    path.nfc().flat_map(char::to_lowercase).nfc().collect()
+}
+
+/// A query while it is read.
+struct Reading<'t> {
+    query: Query,
+    reader: Reader,
+    today: &'t ZonedDateTime,
+    /// Words that are only looked for if there are no others.
+    stop_words: Vec<(String, Clause)>,
+    /// The normal form, a piece for each item that means something.
+    pieces: Vec<String>,
+    has_operators: bool,
+}
+
+impl<'t> Reading<'t> {
+    fn new(languages: &Languages, today: &'t ZonedDateTime) -> Self {
+        Self {
+            query: Query::default(),
+            reader: Reader::new(languages),
+            today,
+            stop_words: Vec::new(),
+            pieces: Vec::new(),
+            has_operators: false,
+        }
+    }
+
+    fn read(&mut self, item: Item<'_>) {
+        let is_excluded = item.sign == Some(Sign::Excluded);
+        let is_filter = match item.field {
+            None | Some(QueryField::Title) => false,
+            Some(QueryField::Tag) => self.read_tag(item.text, !is_excluded),
+            Some(QueryField::Path) => self.read_path(item.text, !is_excluded),
+            Some(QueryField::After) => self.read_day(item.text, !is_excluded),
+            Some(QueryField::Before) => self.read_day(item.text, is_excluded),
+        };
+        self.has_operators |= is_filter || item.sign.is_some();
+        if is_filter {
+            return;
+        }
+        if matches!(item.field, None | Some(QueryField::Title)) {
+            self.read_text(item, item.text);
+        } else {
+            // It is no field after all: `after:dinner`.
+            let text = item.source.replace(is_quotation_mark, " ");
+            self.read_text(Item { field: None, ..item }, &text);
+        }
+    }
+
+    fn read_tag(&mut self, text: &str, is_wanted: bool) -> bool {
+        let key = tag_key(text);
+        if key.is_empty() {
+            return false;
+        }
+        self.note(if is_wanted { "tag:" } else { "-tag:" }, &key);
+        self.query.tags.push((is_wanted, key.into()));
+        true
+    }
+
+    fn read_path(&mut self, text: &str, is_wanted: bool) -> bool {
+        let key = path_key(text);
+        if key.is_empty() {
+            return false;
+        }
+        self.note(if is_wanted { "path:" } else { "-path:" }, &key);
+        self.query.paths.push((is_wanted, key.into()));
+        true
+    }
+
+    /// Reads the beginning (or the end) of the time that is asked for. Several leave
+    /// what they have in common.
+    fn read_day(&mut self, text: &str, is_beginning: bool) -> bool {
+        let Some(day) = day(text, self.today) else { return false };
+        let Ok(start) = day.to_zoned_datetime(self.today.time_zone().clone()) else { return false };
+        let bound = Bound { day, at: start.timestamp() };
+        if is_beginning {
+            let is_later = self.query.from.is_none_or(|from| bound.at > from.at);
+            self.query.from = if is_later { Some(bound) } else { self.query.from };
+        } else {
+            let is_earlier = self.query.until.is_none_or(|until| bound.at < until.at);
+            self.query.until = if is_earlier { Some(bound) } else { self.query.until };
+        }
+        true
+    }
+
+    fn read_text(&mut self, item: Item<'_>, text: &str) {
+        let in_title = item.field == Some(QueryField::Title);
+        let is_excluded = item.sign == Some(Sign::Excluded);
+        let is_required = in_title || item.sign == Some(Sign::Required);
+        let is_exact = item.is_quoted || in_title || item.sign.is_some();
+        self.has_operators |= in_title;
+        let before = match (is_excluded, is_required, in_title) {
+            (true, _, true) => "-title:",
+            (true, _, false) => "-",
+            (false, _, true) => "title:",
+            (false, true, false) => "+",
+            (false, false, false) => "",
+        };
+        let is_phrase = item.is_quoted && text.trim().contains(char::is_whitespace);
+        let mut clauses = Vec::new();
+        let clause = |words| Clause { words, is_required: is_required && !is_excluded, in_title };
+        if is_phrase {
+            let words = self.reader.phrase(text);
+            if !words.is_empty() {
+                self.note_phrase(before, text);
+                clauses.push(clause(words));
+            }
+        } else if let Some(Chunk { typed, groups, is_stop_word }) =
+            self.reader.chunk(text.trim(), is_exact)
+        {
+            clauses.extend(groups.into_iter().map(|group| clause(vec![group])));
+            if is_stop_word && !is_exact {
+                let clauses = clauses.into_iter().map(|clause| (typed.to_owned(), clause));
+                return self.stop_words.extend(clauses);
+            }
+            if item.is_quoted {
+                self.note_phrase(before, typed);
+            } else {
+                self.note(before, typed);
+            }
+        }
+        let into = if is_excluded { &mut self.query.excluded } else { &mut self.query.scored };
+        into.extend(clauses);
+        into.truncate(MOST_CLAUSES);
+    }
+
+    /// Adds a piece to the normal form, in quotation marks where it needs them.
+    fn note(&mut self, before: &str, text: &str) {
+        let needs_marks =
+            text.contains(char::is_whitespace) || !before.ends_with(':') && begins_with_field(text);
+        if needs_marks {
+            self.note_phrase(before, text);
+        } else {
+            self.pieces.push(format!("{before}{text}"));
+        }
+    }
+
+    fn note_phrase(&mut self, before: &str, text: &str) {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        self.pieces.push(format!("{before}\"{}\"", words.join(" ")));
+    }
+
+    fn finish(mut self, text: &str) -> Query {
+        if self.query.scored.is_empty() && !self.stop_words.is_empty() {
+            for (typed, clause) in std::mem::take(&mut self.stop_words) {
+                self.note("", &typed);
+                self.query.scored.push(clause);
+            }
+            self.query.scored.truncate(MOST_CLAUSES);
+        }
+        for (typed, _) in self.stop_words {
+            if !self.query.ignored.contains(&typed) {
+                self.query.ignored.push(typed);
+            }
+        }
+        if !self.has_operators {
+            self.query.whole = self.reader.titles(text);
+        }
+        let mut query = self.query;
+        query.interpreted = self.pieces.join(" ");
+        let bounds = [("after", query.from), ("before", query.until)];
+        for (name, bound) in bounds.into_iter().filter_map(|(name, bound)| Some((name, bound?))) {
+            let blank = if query.interpreted.is_empty() { "" } else { " " };
+            // Writing to a string never fails.
+            let _ = write!(query.interpreted, "{blank}{name}:{}", bound.day);
+        }
+        query
+    }
+}

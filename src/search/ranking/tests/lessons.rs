@@ -1,0 +1,128 @@
+//! What other projects' users complained about, and what the query language promises.
+
+use super::{index, keys, note, search};
+use crate::search::index::PartitionSet;
+
+/// L26: rubbish looks unlike a hit: it has none.
+#[test]
+fn nonsense_words_find_nothing() {
+    let soup = note("Garlic soup", "Simmer the garlic slowly.");
+    let index = index([("soup.md", &soup)]);
+    let found = search(&index, PartitionSet::ALL, "xqzwvk brmpfh qqqqqqqqqq");
+    assert!(found.hits.is_empty() && found.total == 0 && found.corrected.is_empty(), "{found:?}");
+}
+
+/// L31: notes with all words come first, however often others repeat one of them, and
+/// the others follow.
+#[test]
+fn notes_with_all_words_stand_before_those_with_some() {
+    let filler = "lorem ipsum dolor ".repeat(60);
+    let both = note("A", &format!("{filler} heat {filler} pump {filler}"));
+    let one = note("B", "heat heat heat heat heat heat");
+    let none = note("C", "leek");
+    let index = index([("a.md", &both), ("b.md", &one), ("c.md", &none)]);
+    assert_eq!(keys(&index, "heat pump"), ["a.md", "b.md"]);
+    assert_eq!(keys(&index, "+pump heat"), ["a.md"]);
+    assert_eq!(keys(&index, "heat -pump"), ["b.md"]);
+}
+
+/// A word that nobody has takes nothing from those that have all the others.
+#[test]
+fn an_unknown_word_does_not_hide_which_notes_have_all_others() {
+    let filler = "lorem ipsum dolor ".repeat(60);
+    let both = note("A", &format!("{filler} heat {filler} pump {filler}"));
+    let one = note("B", "heat heat heat heat heat heat");
+    let index = index([("a.md", &both), ("b.md", &one)]);
+    assert_eq!(keys(&index, "heat pump xqzwvk"), ["a.md", "b.md"]);
+    assert!(keys(&index, "heat +xqzwvk").is_empty());
+}
+
+/// L27: what is called exactly so stands first, by title or by file name.
+#[test]
+fn the_exact_title_comes_first() {
+    let exact = note("Docker Compose", "Notes to come.");
+    let often = note("Things", &"docker compose ".repeat(30));
+    let index = index([("z.md", &exact), ("a.md", &often), ("exact-name.md", &note("X", "y"))]);
+    assert_eq!(keys(&index, "docker compose")[0], "z.md");
+    assert_eq!(keys(&index, "Docker composes")[0], "z.md");
+}
+
+/// L20: words that stand together count more than the same words apart.
+#[test]
+fn adjacent_words_rank_above_scattered_ones() {
+    let scattered = note("A", "the heat of the summer and the water pump");
+    let adjacent = note("B", "the summer of the water and the heat pump");
+    let index = index([("a.md", &scattered), ("b.md", &adjacent)]);
+    assert_eq!(keys(&index, "heat pump"), ["b.md", "a.md"]);
+    assert_eq!(keys(&index, "\"heat pump\""), ["b.md"]);
+}
+
+/// L16, L18: an identifier is found whole, in parts, and by its parts in another
+/// spelling; quoted it finds no less.
+#[test]
+fn identifiers_are_found_whole_and_in_parts() {
+    let ticket = note("A", "Fixed in PIO-1384 by apply_secrets.");
+    let other = note("B", "PIO and, far away, 1384");
+    let index = index([("a.md", &ticket), ("b.md", &other)]);
+    assert_eq!(keys(&index, "PIO-1384")[0], "a.md");
+    assert_eq!(keys(&index, "\"PIO-1384\"")[0], "a.md");
+    assert_eq!(keys(&index, "apply_secrets"), ["a.md"]);
+    assert_eq!(keys(&index, "secrets"), ["a.md"]);
+    assert_eq!(keys(&index, "\"apply secrets\""), ["a.md"]);
+}
+
+/// Typo tolerance is the last resort: only for a word that no note has, and it is said.
+#[test]
+fn a_mistyped_word_is_corrected_if_no_note_has_it() {
+    let garlic = note("A", "garlic soup");
+    let kettle = note("B", "kettle");
+    let index = index([("a.md", &garlic), ("b.md", &kettle)]);
+    let found = search(&index, PartitionSet::ALL, "gralic");
+    assert_eq!(found.corrected, [("gralic".to_owned(), "garlic".to_owned())]);
+    assert_eq!(keys(&index, "gralic"), ["a.md"]);
+    assert!(search(&index, PartitionSet::ALL, "soup").corrected.is_empty());
+    assert!(keys(&index, "title:soup").is_empty(), "a word that is there is not mistyped");
+}
+
+/// Words count in the title alone if that is what is asked for.
+#[test]
+fn a_word_may_be_asked_for_in_the_title() {
+    let titled = note("Soup", "leek");
+    let other = note("Leek", "soup");
+    let index = index([("a.md", &titled), ("b.md", &other)]);
+    assert_eq!(keys(&index, "title:soup"), ["a.md"]);
+    assert_eq!(keys(&index, "leek -title:leek"), ["a.md"]);
+}
+
+/// A query without anything to score lists what the filters leave, in the order that
+/// the caller gives, here by length.
+#[test]
+fn filters_alone_list_in_the_order_of_the_caller() {
+    let short = note("A", "leek");
+    let long = note("B", "leek and more");
+    let tagged = super::Note { tags: vec!["food".to_owned()], ..note("C", "x") };
+    let index = index([("b.md", &long), ("a.md", &short), ("c.md", &tagged)]);
+    assert_eq!(keys(&index, "-nothing"), ["c.md", "a.md", "b.md"]);
+    assert_eq!(keys(&index, "-more"), ["c.md", "a.md"]);
+    assert_eq!(keys(&index, "tag:food"), ["c.md"]);
+    assert_eq!(keys(&index, "-tag:food path:B"), ["b.md"]);
+    assert!(search(&index, PartitionSet::ALL, "-more").hits.iter().all(|hit| hit.score.is_none()));
+    assert_eq!(search(&index, PartitionSet::ALL, "-more").total, 2);
+    assert!(search(&index, PartitionSet::NONE, "-more").hits.is_empty());
+}
+
+/// L68: hidden notes do not change what is suggested.
+#[test]
+fn related_notes_share_telling_words() {
+    let notes = [
+        note("Leek soup", "Simmer leek and potato in stock, then puree the leek."),
+        note("Potato soup", "Simmer potato in stock; a leek gives it depth."),
+        note("Kernel", "The scheduler preempts threads."),
+        note("Threads", "A scheduler of threads in a kernel."),
+    ];
+    let index = index(["a.md", "b.md", "c.md", "d.md"].into_iter().zip(&notes));
+    let related = index.related(PartitionSet::ALL, "a.md", &|_, _| true, 5);
+    assert_eq!(related.iter().map(|near| &*near.key).collect::<Vec<_>>(), ["b.md"]);
+    assert!(related[0].shared.contains(&"leek".to_owned()), "{related:?}");
+    assert!(index.related(PartitionSet::NONE, "a.md", &|_, _| true, 5).is_empty());
+}

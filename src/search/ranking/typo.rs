@@ -1,0 +1,155 @@
+//! The word that was probably meant by one that nothing visible holds.
+
+use super::wanted::documents_with;
+use crate::search::index::{Part, WORDS};
+use crate::search::query::TermGroup;
+
+/// From so many letters on one letter may be wrong.
+const ONE_MISTAKE: usize = 4;
+/// From so many letters on two letters may be wrong.
+const TWO_MISTAKES: usize = 8;
+
+/// The term nearest to a word that is in no visible document, if one is near enough:
+/// by distance, then by the number of visible documents that hold it, then by text.
+/// `None` also if the word is there after all, outside of a title perhaps.
+pub(super) fn instead_of<P>(parts: &[&Part<P>], word: &TermGroup) -> Option<String> {
+    let is_there = |term: &str| documents_with(parts, term) > 0;
+    if !word.parts.is_empty() || word.alternatives.iter().any(|term| is_there(term)) {
+        return None;
+    }
+    let mut best: Option<(usize, std::cmp::Reverse<u64>, &str)> = None;
+    for term in &word.alternatives {
+        let mut pattern = Pattern::new(term)?;
+        for part in parts {
+            let lists = part.segment().lists();
+            for number in lists.lower_bound(WORDS, "")..lists.lower_bound(WORDS + 1, "") {
+                let most = best.map_or(pattern.most, |(distance, _, _)| distance);
+                let text = lists.text(number);
+                let Some(distance) = pattern.distance(text, most) else { continue };
+                if part.documents_with(number) == 0 || best.is_some_and(|best| best.2 == text) {
+                    continue;
+                }
+                let candidate = (distance, std::cmp::Reverse(documents_with(parts, text)), text);
+                if best.is_none_or(|best| candidate < best) {
+                    best = Some(candidate);
+                }
+            }
+        }
+    }
+    best.map(|(_, _, text)| text.to_owned())
+}
+
+/// A word that others are compared with.
+struct Pattern {
+    letters: Vec<char>,
+    mask: u64,
+    /// How many letters may be wrong.
+    most: usize,
+    other: Vec<char>,
+    rows: [Vec<usize>; 3],
+}
+
+impl Pattern {
+    /// `None` if no letter of the word may be wrong: it is short, or no mere word. In a
+    /// number each digit matters.
+    fn new(word: &str) -> Option<Self> {
+        let letters: Vec<char> = word.chars().collect();
+        let most = match letters.len() {
+            TWO_MISTAKES.. => 2,
+            ONE_MISTAKE.. => 1,
+            _ => return None,
+        };
+        let is_word = letters.iter().all(|letter| letter.is_alphabetic());
+        is_word.then(|| Self {
+            mask: mask_of(word),
+            letters,
+            most,
+            other: Vec::new(),
+            rows: [Vec::new(), Vec::new(), Vec::new()],
+        })
+    }
+
+    /// How many letters must be put in, left out, replaced, or exchanged with their
+    /// neighbour, if that is at most `most`.
+    fn distance(&mut self, other: &str, most: usize) -> Option<usize> {
+        // Each mistake takes at most one letter away and brings at most one in.
+        let mask = mask_of(other);
+        let (gone, new) = (self.mask & !mask, mask & !self.mask);
+        if gone.count_ones() as usize > most || new.count_ones() as usize > most {
+            return None;
+        }
+        self.other.clear();
+        self.other.extend(other.chars());
+        if self.other.len().abs_diff(self.letters.len()) > most {
+            return None;
+        }
+        let distance = self.optimal_alignment();
+        (distance <= most).then_some(distance)
+    }
+
+    /// The distance without bound, by the usual table of which three rows are kept.
+    fn optimal_alignment(&mut self) -> usize {
+        let Self { letters, other, rows: [before, previous, current], .. } = self;
+        let width = other.len() + 1;
+        for row in [&mut *before, &mut *previous, &mut *current] {
+            row.clear();
+            row.extend(0..width);
+        }
+        for (line, letter) in letters.iter().enumerate() {
+            current[0] = line + 1;
+            for (column, theirs) in other.iter().enumerate() {
+                let replaced = previous[column] + usize::from(letter != theirs);
+                let mut least = replaced.min(previous[column + 1] + 1).min(current[column] + 1);
+                let is_exchanged = line > 0
+                    && column > 0
+                    && letters[line - 1] == *theirs
+                    && *letter == other[column - 1];
+                if is_exchanged {
+                    least = least.min(before[column - 1] + 1);
+                }
+                current[column + 1] = least;
+            }
+            std::mem::swap(before, previous);
+            std::mem::swap(previous, current);
+        }
+        previous[width - 1]
+    }
+}
+
+/// Which letters a word has, by their last six bits.
+fn mask_of(word: &str) -> u64 {
+    // Continuation bytes carry the letter, leading bytes the script.
+    word.bytes().fold(0, |mask, byte| mask | 1 << (byte & 63))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pattern;
+
+    fn distance(word: &str, other: &str) -> Option<usize> {
+        Pattern::new(word).and_then(|mut pattern| {
+            let most = pattern.most;
+            pattern.distance(other, most)
+        })
+    }
+
+    #[test]
+    fn one_mistake_from_four_letters_on_and_two_from_eight() {
+        assert_eq!(distance("sup", "soup"), None);
+        assert_eq!(distance("soop", "soup"), Some(1));
+        assert_eq!(distance("garlc", "garlic"), Some(1));
+        assert_eq!(distance("gralic", "garlic"), Some(1));
+        assert_eq!(distance("garlick", "garlic"), Some(1));
+        assert_eq!(distance("gralc", "garlic"), None);
+        assert_eq!(distance("knowlegde", "knowledge"), Some(1));
+        assert_eq!(distance("knolwegde", "knowledge"), Some(2));
+        assert_eq!(distance("nolwegde", "knowledge"), None);
+        assert_eq!(distance("ubergang", "übergang"), Some(1));
+    }
+
+    #[test]
+    fn what_is_no_mere_word_has_no_mistakes() {
+        assert_eq!(distance("20240", "20241"), None);
+        assert_eq!(distance("v12345", "v12346"), None);
+    }
+}

@@ -1,0 +1,322 @@
+//! Keeps the index in step with the vault.
+//!
+//! A [`Shelf`] is the index of exactly one snapshot: each note lies in the part of
+//! its class as that snapshot has it. It never changes; a change makes the next one.
+//! Whoever asks brings the shelf in step first, so no request waits for a watcher to
+//! see that a class has risen. The watcher only does the same work earlier.
+
+mod build;
+mod note;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use tokio::sync::broadcast;
+
+use crate::access::class::PageClass;
+use crate::access::path::VaultPath;
+use crate::search::index::{Batch, Index, PartitionId, PartitionSet};
+use crate::vault::answers::{Change, SkipReason};
+use crate::vault::files::Root;
+use crate::vault::fingerprint::{Identity, Inode};
+use crate::vault::snapshot::{ServedPage, Snapshot};
+use crate::vault::survey::Stability;
+
+pub(super) use build::PageReader;
+pub(super) use note::{KeptLink, Note, with_parents};
+
+/// So many batches of changes wait for a slow listener.
+const CHANGES_KEPT: usize = 64;
+
+/// A checkout that takes longer is shown as far as it has come.
+const LONGEST_MOTION: Duration = Duration::from_secs(10);
+
+/// The index of one snapshot.
+#[derive(Clone)]
+pub(super) struct Shelf {
+    of: Arc<Snapshot>,
+    index: Index<Arc<Note>>,
+    skipped: Arc<BTreeMap<VaultPath, Skipped>>,
+    last_changes: BTreeMap<PartitionId, LastChange>,
+}
+
+/// A page that is not in the index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Skipped {
+    pub(super) reason: SkipReason,
+    /// What a viewer must be open to in order to know of it.
+    pub(super) class: PageClass,
+}
+
+/// When something in a part of the index was last changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct LastChange {
+    pub(super) at: Timestamp,
+    pub(super) lag_milliseconds: u64,
+}
+
+impl Shelf {
+    fn empty(of: Arc<Snapshot>) -> Self {
+        Self { of, index: Index::default(), skipped: Arc::default(), last_changes: BTreeMap::new() }
+    }
+
+    /// The snapshot that it agrees with.
+    pub(super) const fn of(&self) -> &Arc<Snapshot> {
+        &self.of
+    }
+
+    pub(super) const fn index(&self) -> &Index<Arc<Note>> {
+        &self.index
+    }
+
+    pub(super) fn skipped(&self) -> impl Iterator<Item = (&VaultPath, &Skipped)> {
+        self.skipped.iter()
+    }
+
+    /// The last change in some parts of the index.
+    pub(super) fn last_change(&self, visible: PartitionSet) -> Option<LastChange> {
+        let changes = self.last_changes.iter().filter(|(part, _)| visible.has(**part));
+        changes.map(|(_, change)| *change).max()
+    }
+}
+
+/// The part of the index in which pages of a class lie; `None` if nothing of the class
+/// is ever indexed.
+pub(super) fn partition(class: PageClass, in_inbox: bool) -> Option<PartitionId> {
+    let number = match class {
+        PageClass::Ordinary => 0,
+        PageClass::Confidential => 1,
+        PageClass::People => 2,
+        PageClass::Secret => return None,
+    };
+    PartitionId::new(if in_inbox { number + 3 } else { number })
+}
+
+/// Which known files may have changed in place, beside what a snapshot shows.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Suspects<'a> {
+    None,
+    Paths(&'a [VaultPath]),
+    All,
+}
+
+impl Suspects<'_> {
+    fn is_empty(&self) -> bool {
+        matches!(self, Self::None | Self::Paths([]))
+    }
+
+    fn include(&self, path: &VaultPath) -> bool {
+        match self {
+            Self::None => false,
+            Self::Paths(paths) => paths.contains(path),
+            Self::All => true,
+        }
+    }
+}
+
+/// Makes shelves.
+pub(super) struct Catalog {
+    root: Arc<Root>,
+    reader: PageReader,
+    /// `None` before the first.
+    current: Mutex<Option<Arc<Shelf>>>,
+    /// Every page that was looked at. Held while a shelf is made, so that requests at
+    /// the same time share one.
+    known: Mutex<HashMap<VaultPath, Known>>,
+    in_motion_since: Mutex<Option<Instant>>,
+    changes: broadcast::Sender<Arc<[Change]>>,
+}
+
+/// A page that was looked at.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    class: PageClass,
+    inode: Inode,
+    /// The file as it was read, unless a later change could have the same stamps.
+    identity: Option<Identity>,
+    is_indexed: bool,
+}
+
+impl Catalog {
+    pub(super) fn new(root: Arc<Root>, reader: PageReader) -> Self {
+        Self {
+            root,
+            reader,
+            current: Mutex::default(),
+            known: Mutex::default(),
+            in_motion_since: Mutex::default(),
+            changes: broadcast::channel(CHANGES_KEPT).0,
+        }
+    }
+
+    /// Batches of changes from now on.
+    pub(super) fn changes(&self) -> broadcast::Receiver<Arc<[Change]>> {
+        self.changes.subscribe()
+    }
+
+    /// The index of a snapshot, or of a later one. `progress` is told how many pages
+    /// of how many have been read.
+    pub(super) fn shelf(
+        &self,
+        snapshot: &Arc<Snapshot>,
+        suspects: Suspects<'_>,
+        progress: &(dyn Fn(usize, usize) + Sync),
+    ) -> Arc<Shelf> {
+        let is_in_step = |shelf: &Arc<Shelf>| shelf.of.begun >= snapshot.begun;
+        if let Some(shelf) = self.current().filter(|_| suspects.is_empty()).filter(is_in_step) {
+            return shelf;
+        }
+        let mut known = self.known();
+        // Others may have made it meanwhile.
+        let current = self.current();
+        let is_late = current.as_ref().is_some_and(is_in_step);
+        if let Some(shelf) = current.as_ref().filter(|_| is_late && suspects.is_empty()) {
+            return Arc::clone(shelf);
+        }
+        let snapshot = match &current {
+            Some(shelf) if is_late => Arc::clone(&shelf.of),
+            _ => Arc::clone(snapshot),
+        };
+        let mut work = self.compare(&known, &snapshot, suspects);
+        if current.is_some() && self.is_in_motion(&snapshot) {
+            // What is new waits until git is done, so that no half of a checkout is
+            // shown. What has gone, or is another class now, does not wait.
+            work.to_read.retain(|path| {
+                let before = known.get(path).map(|known| known.class);
+                before.is_some() && before != snapshot.page(path).map(|page| page.class)
+            });
+        }
+        let next = Arc::new(self.make(&mut known, current.as_deref(), snapshot, work, progress));
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&next));
+        next
+    }
+
+    /// Whether git is at work in the vault, and was not for too long: a lock that a
+    /// crash has left behind must not keep new notes out for ever.
+    fn is_in_motion(&self, snapshot: &Snapshot) -> bool {
+        let mut since = self.in_motion_since.lock().unwrap_or_else(PoisonError::into_inner);
+        if snapshot.stability == Stability::Settled {
+            *since = None;
+            return false;
+        }
+        let since = *since.get_or_insert(snapshot.begun);
+        snapshot.begun.duration_since(since) < LONGEST_MOTION
+    }
+
+    /// What has to be done to the index for a snapshot.
+    fn compare(
+        &self,
+        known: &HashMap<VaultPath, Known>,
+        snapshot: &Snapshot,
+        suspects: Suspects<'_>,
+    ) -> Work {
+        let mut work = Work::default();
+        for (path, page) in snapshot.pages.iter().filter(|(_, page)| is_catalogued(page)) {
+            let is_as_before = known.get(path).is_some_and(|known| {
+                known.class == page.class
+                    && known.inode == page.inode
+                    && (!suspects.include(path)
+                        || known.identity.is_some() && known.identity == self.root.identity(page))
+            });
+            if !is_as_before {
+                work.to_read.push(path.clone());
+            }
+        }
+        let is_gone = |path: &&VaultPath| !snapshot.page(path).is_some_and(is_catalogued);
+        work.gone.extend(known.keys().filter(is_gone).cloned());
+        work
+    }
+
+    fn make(
+        &self,
+        known: &mut HashMap<VaultPath, Known>,
+        previous: Option<&Shelf>,
+        snapshot: Arc<Snapshot>,
+        work: Work,
+        progress: &(dyn Fn(usize, usize) + Sync),
+    ) -> Shelf {
+        let mut shelf = match previous {
+            Some(previous) => Shelf { of: snapshot, ..previous.clone() },
+            None => Shelf::empty(snapshot),
+        };
+        if work.gone.is_empty() && work.to_read.is_empty() {
+            return shelf;
+        }
+        let mut batch = Batch::default();
+        let mut changes = Vec::new();
+        let mut skipped = (*shelf.skipped).clone();
+        for path in work.gone.iter().chain(&work.to_read) {
+            skipped.remove(path);
+            let before = known.remove(path);
+            if let Some(Known { class, is_indexed: true, .. }) = before
+                && let Some(part) = partition(class, self.reader.is_in_inbox(path))
+            {
+                batch.removed.push((part, path.as_str().into()));
+            }
+            let after = shelf.of.page(path).filter(|page| is_catalogued(page));
+            changes.push(Change {
+                path: path.clone(),
+                before: before.map(|known| known.class),
+                after: after.map(|page| page.class),
+            });
+        }
+        let read = self.reader.read(&self.root, &shelf.of, &work.to_read, progress);
+        batch.added = read.segments;
+        for page in read.pages {
+            if let Some(reason) = page.skipped {
+                skipped.insert(page.path.clone(), reason);
+            }
+            known.insert(page.path, page.known);
+        }
+        shelf.index = shelf.index.apply(batch);
+        shelf.skipped = Arc::new(skipped);
+        if previous.is_some() {
+            // Nobody listens for what has always been there.
+            let _ = self.changes.send(changes.into());
+        }
+        shelf
+    }
+
+    /// Makes the index smaller and faster without changing what it holds, off the path
+    /// of requests.
+    pub(super) fn compact(&self) {
+        loop {
+            let _known = self.known();
+            let Some(shelf) = self.current() else { return };
+            let Some(index) = shelf.index.compacted() else { return };
+            let next = Arc::new(Shelf { index, ..Shelf::clone(&shelf) });
+            *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(next);
+        }
+    }
+
+    /// A poisoned lock holds a whole value all the same: it is only ever replaced.
+    fn current(&self) -> Option<Arc<Shelf>> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// After a panic the pages that were being read are unknown, so they are read
+    /// again; but the index may have them still.
+    fn known(&self) -> MutexGuard<'_, HashMap<VaultPath, Known>> {
+        self.known.lock().unwrap_or_else(|poisoned| {
+            *self.current.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            self.known.clear_poison();
+            let mut known = poisoned.into_inner();
+            known.clear();
+            known
+        })
+    }
+}
+
+/// What has to be done to the index.
+#[derive(Debug, Default)]
+struct Work {
+    gone: Vec<VaultPath>,
+    to_read: Vec<VaultPath>,
+}
+
+/// Whether the index knows of a page at all.
+fn is_catalogued(page: &ServedPage) -> bool {
+    page.class != PageClass::Secret
+}

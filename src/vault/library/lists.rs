@@ -1,0 +1,111 @@
+//! Lists of notes: by folder, by tag, by name.
+
+use std::cmp::{Ordering, Reverse};
+use std::sync::Arc;
+
+use crate::access::path::VaultPath;
+use crate::search::index::Namespace;
+use crate::search::query::tag_key;
+use crate::vault::answers::{ListOrder, ListPlace, ListRequest, NoteList};
+use crate::vault::catalog::Note;
+use crate::vault::view::{Inbox, View};
+
+/// The notes of a folder.
+pub(in crate::vault) fn list(view: &View<'_>, request: &ListRequest) -> NoteList {
+    let folder = request.folder.trim_matches('/');
+    let is_wanted = |note: &&Arc<Note>| is_in(folder, request.is_recursive, &note.path);
+    let notes = view.notes(view.inbox_for(folder)).filter(is_wanted).collect();
+    one_page(view, notes, request.order, request.limit, request.after.as_ref())
+}
+
+/// The notes that have a tag or one below it, the newest first.
+pub(in crate::vault) fn with_tag(
+    view: &View<'_>,
+    tag: &str,
+    limit: usize,
+    after: Option<&ListPlace>,
+) -> NoteList {
+    let tag = tag_key(tag);
+    let visible = view.visible(Inbox::LeftOut);
+    let found = view.shelf.index().by_keyword(visible, Namespace::Tag, &tag);
+    let notes = found.into_iter().map(|(_, note)| note).collect();
+    one_page(view, notes, ListOrder::Newest, limit, after)
+}
+
+/// Whether a path lies in a folder.
+pub(in crate::vault) fn is_in(folder: &str, is_recursive: bool, path: &VaultPath) -> bool {
+    let inside = if folder.is_empty() {
+        Some(path.as_str())
+    } else {
+        path.as_str().strip_prefix(folder).and_then(|rest| rest.strip_prefix('/'))
+    };
+    inside.is_some_and(|inside| is_recursive || !inside.contains('/'))
+}
+
+fn one_page(
+    view: &View<'_>,
+    notes: Vec<&Arc<Note>>,
+    order: ListOrder,
+    limit: usize,
+    after: Option<&ListPlace>,
+) -> NoteList {
+    let total = notes.len();
+    let mut places: Vec<(ListPlace, &Arc<Note>)> =
+        notes.into_iter().map(|note| (place(view, order, note), note)).collect();
+    if let Some(after) = after {
+        places.retain(|(place, _)| compare(order, place, after) == Ordering::Greater);
+    }
+    let is_last = places.len() <= limit;
+    if !is_last {
+        // Only what is shown need be sorted.
+        places.select_nth_unstable_by(limit, |(one, _), (other, _)| compare(order, one, other));
+        places.truncate(limit);
+    }
+    places.sort_unstable_by(|(one, _), (other, _)| compare(order, one, other));
+    let next = (!is_last).then(|| places.last().map(|(place, _)| place.clone())).flatten();
+    let notes = places.iter().map(|(_, note)| view.summary(note)).collect();
+    NoteList { notes, total, next }
+}
+
+fn place(view: &View<'_>, order: ListOrder, note: &Note) -> ListPlace {
+    let key = match order {
+        ListOrder::Path => String::new(),
+        ListOrder::Title => note.title.to_lowercase(),
+        ListOrder::Newest | ListOrder::Oldest => view.modified(note).at.as_nanosecond().to_string(),
+    };
+    ListPlace { key, path: note.path.to_string() }
+}
+
+fn compare(order: ListOrder, one: &ListPlace, other: &ListPlace) -> Ordering {
+    // A place may come from a cursor that we have sealed ourselves, so it is a number.
+    let moment = |place: &ListPlace| place.key.parse::<i128>().unwrap_or(0);
+    let by_key = match order {
+        ListOrder::Path => Ordering::Equal,
+        ListOrder::Title => one.key.cmp(&other.key),
+        ListOrder::Newest => Reverse(moment(one)).cmp(&Reverse(moment(other))),
+        ListOrder::Oldest => moment(one).cmp(&moment(other)),
+    };
+    by_key.then_with(|| one.path.cmp(&other.path))
+}
+
+/// Paths for somebody who is typing one: those that begin so, then those whose file
+/// name or title does.
+pub(in crate::vault) fn complete(view: &View<'_>, typed: &str, limit: usize) -> Vec<VaultPath> {
+    let typed = typed.trim_start_matches('/').to_lowercase();
+    let folder = typed.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let rank = |note: &Arc<Note>| {
+        let begins = |text: &str| text.to_lowercase().starts_with(&typed);
+        if begins(note.path.as_str()) {
+            Some(0_u8)
+        } else if begins(note.path.file_name()) {
+            Some(1)
+        } else {
+            begins(&note.title).then_some(2)
+        }
+    };
+    let notes = view.notes(view.inbox_for(folder));
+    let mut found: Vec<(u8, &VaultPath)> =
+        notes.filter_map(|note| Some((rank(note)?, &note.path))).collect();
+    found.sort_unstable();
+    found.into_iter().take(limit).map(|(_, path)| path.clone()).collect()
+}

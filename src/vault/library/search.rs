@@ -1,0 +1,140 @@
+//! Search: the index finds, the disk is read for what is shown.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::search::analysis::Analyzer;
+use crate::search::passage::best_passage;
+use crate::search::query::Query;
+use crate::search::ranking::{Hit, Request};
+use crate::vault::answers::{
+    NoteHit, Passage, QueryReading, SearchRequest, SearchResults, shown_mark,
+};
+use crate::vault::catalog::Note;
+use crate::vault::library::lists::is_in;
+use crate::vault::markdown::lines::Lines;
+use crate::vault::markdown::{self, Heading};
+use crate::vault::view::{Stale, View};
+
+/// The longest passage, in characters.
+const PASSAGE_CHARACTERS: usize = 240;
+
+/// The notes that answer a query, with the passages that do.
+pub(in crate::vault) fn search(
+    view: &View<'_>,
+    query: &Query,
+    request: &SearchRequest,
+) -> Result<SearchResults, Stale> {
+    let folder = request.folder.trim_matches('/');
+    let accept = |_: &str, note: &Arc<Note>| accepts(view, query, folder, note);
+    let newest =
+        |one: &Arc<Note>, other: &Arc<Note>| view.modified(other).at.cmp(&view.modified(one).at);
+    let ranked = view.shelf.index().search(&Request {
+        visible: view.visible(view.inbox_for(folder)),
+        query,
+        accept: Some(&accept),
+        order: &newest,
+        limit: request.limit + request.shown.len() + 1,
+    });
+    let shown: HashSet<u64> = request.shown.iter().copied().collect();
+    let mut fresh =
+        ranked.hits.into_iter().filter(|hit| !shown.contains(&shown_mark(&hit.payload.path)));
+    let mut analyzer = Analyzer::new(view.reader.languages.first());
+    let mut corrected = query.clone();
+    corrected.correct(&ranked.corrected);
+    let page: Vec<Hit<Arc<Note>>> = fresh.by_ref().take(request.limit).collect();
+    let has_more = fresh.next().is_some();
+    let mut hits = Vec::with_capacity(page.len());
+    for hit in page {
+        let note = view.summary(&hit.payload);
+        let passage = passage(view, &corrected, &mut analyzer, &hit.payload)?;
+        hits.push(NoteHit { note, score: hit.score, passage });
+    }
+    let reading = QueryReading {
+        interpreted: query.interpreted().to_owned(),
+        ignored: query.ignored.clone(),
+        corrected: ranked.corrected,
+    };
+    Ok(SearchResults { hits, total: ranked.total, has_more, reading })
+}
+
+fn accepts(view: &View<'_>, query: &Query, folder: &str, note: &Arc<Note>) -> bool {
+    let has_dates = query.from().is_some() || query.until().is_some();
+    is_in(folder, true, &note.path)
+        && (!has_dates || query.covers(view.modified(note).at))
+        // A conflict copy would stand beside its original with the same words (L54).
+        && (!query.paths.is_empty() || view.original(note).is_none())
+}
+
+/// The passage of a note that answers best; its beginning if only other things do.
+fn passage(
+    view: &View<'_>,
+    query: &Query,
+    analyzer: &mut Analyzer,
+    note: &Note,
+) -> Result<Passage, Stale> {
+    let Some(text) = view.text(note)? else { return Ok(Passage::default()) };
+    let parsed = markdown::parse(&text, &view.reader.zone);
+    let spans: Vec<Range<usize>> = parsed.spans.iter().map(|span| span.bytes.clone()).collect();
+    let window = best_passage(&text, &spans, query, analyzer, PASSAGE_CHARACTERS);
+    Ok(window.map_or_else(Passage::default, |window| {
+        let lines = Lines::of(&text);
+        let first = lines.line_of(window.bytes.start);
+        let last = lines.line_of(window.bytes.end.saturating_sub(1).max(window.bytes.start));
+        let above = headings_above(&parsed.headings, first);
+        let (line, matches) = on_one_line(&text, &window.bytes, &window.matches);
+        Passage {
+            text: line,
+            matches,
+            lines: Some(first..=last),
+            anchor: above.last().map(|heading| heading.anchor.clone()),
+            headings: above.into_iter().map(|heading| heading.text.clone()).collect(),
+        }
+    }))
+}
+
+/// The headings of the sections that a line lies in, the outermost first.
+fn headings_above(headings: &[Heading], line: u32) -> Vec<&Heading> {
+    let above =
+        headings.iter().filter(|heading| (heading.line..=heading.last_line).contains(&line));
+    above.collect()
+}
+
+/// A stretch of a text with every run of white space as one blank and no control
+/// characters, and where the matches are in it, in characters.
+fn on_one_line(
+    text: &str,
+    stretch: &Range<usize>,
+    matches: &[Range<usize>],
+) -> (String, Vec<Range<usize>>) {
+    let mut line = String::new();
+    let mut length = 0;
+    let mut begun = 0;
+    let mut marked: Vec<Range<usize>> = Vec::new();
+    let mut matches = matches.iter().peekable();
+    for (offset, character) in text[stretch.clone()].char_indices() {
+        let at = stretch.start + offset;
+        if matches.peek().is_some_and(|found| found.start == at) {
+            begun = length;
+        }
+        if character.is_whitespace() {
+            if length > 0 && !line.ends_with(' ') {
+                line.push(' ');
+                length += 1;
+            }
+        } else if !character.is_control() {
+            line.push(character);
+            length += 1;
+        }
+        if let Some(found) = matches.next_if(|found| found.end <= at + character.len_utf8())
+            && found.start < found.end
+        {
+            marked.push(begun..length);
+        }
+    }
+    while line.ends_with(' ') {
+        line.pop();
+    }
+    (line, marked)
+}
