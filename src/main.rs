@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use brain_mcp::admin::arguments::{Arguments, Command};
-use brain_mcp::admin::classify;
+use brain_mcp::admin::{classify, search, stats};
 use brain_mcp::app::serve;
 use clap::Parser as _;
 
@@ -12,6 +12,8 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Command::Serve(flags) => serve::run(&flags),
         Command::Classify(flags) => classify::run(&flags),
+        Command::Search(flags) => search::run(&flags),
+        Command::Stats(flags) => stats::run(&flags),
     };
     outcome.unwrap_or_else(|error| {
         eprintln!("brain-mcp: {error:#}");

@@ -1,6 +1,7 @@
-//! Who is looking, and the leave to read one page.
+//! Who is looking, and the leave to read or to write one page.
 
 use super::class::{ClassifiedPath, PageClass};
+use super::inbox::Inbox;
 use super::path::VaultPath;
 use super::policy;
 use crate::contract::scope::ScopeSet;
@@ -11,6 +12,11 @@ use crate::resource_server::verify::VerifiedToken;
 /// ```compile_fail,E0451
 /// # use brain_mcp::{access::permit::Viewer, contract::scope::ScopeSet};
 /// let forged = Viewer { subject: "owner".into(), client: "c".into(), scopes: ScopeSet::ALL };
+/// ```
+///
+/// ```compile_fail,E0624
+/// # use brain_mcp::{access::permit::Viewer, contract::scope::ScopeSet};
+/// let forged = Viewer::at_the_terminal(ScopeSet::ALL);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Viewer {
@@ -28,6 +34,16 @@ impl Viewer {
             client: token.client().into(),
             scopes: token.scopes(),
         }
+    }
+
+    /// The owner at a terminal of the machine that has the notes. There is no token:
+    /// who can start the program on the folder can read the folder. Secret pages stay
+    /// out all the same.
+    ///
+    /// Only [`admin`](crate::admin) may call this; a test of the source holds the other
+    /// modules to it.
+    pub(crate) fn at_the_terminal(scopes: ScopeSet) -> Self {
+        Self { subject: "owner".into(), client: "terminal".into(), scopes }
     }
 
     /// A viewer without a token.
@@ -61,6 +77,30 @@ impl Viewer {
     /// [`Hidden`]: for this viewer the page does not exist.
     pub fn permit_read(&self, page: ClassifiedPath) -> Result<ReadPermit, Hidden> {
         if self.may_see(page.class()) { Ok(ReadPermit(page)) } else { Err(Hidden) }
+    }
+
+    /// Whether this viewer may write into an inbox at all.
+    #[must_use]
+    pub fn may_write(&self) -> bool {
+        PageClass::ALL.into_iter().any(|class| policy::any_accepts(self.scopes, class))
+    }
+
+    /// Leave to write one note of the inbox. The class is that of the path, whether or
+    /// not there is anything at it.
+    ///
+    /// # Errors
+    ///
+    /// [`NotWritable`]: the path is elsewhere, or no scope accepts notes of this class.
+    pub fn permit_write(
+        &self,
+        inbox: &Inbox,
+        note: ClassifiedPath,
+    ) -> Result<WritePermit, NotWritable> {
+        if inbox.holds(note.path()) && policy::any_accepts(self.scopes, note.class()) {
+            Ok(WritePermit(note))
+        } else {
+            Err(NotWritable)
+        }
     }
 }
 
@@ -148,3 +188,54 @@ mod sealed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no such page")]
 pub struct Hidden;
+
+/// Leave to write one note of the inbox, once.
+///
+/// Neither `Clone` nor `Copy`, and made only by [`Viewer::permit_write`].
+///
+/// ```compile_fail,E0423
+/// # use brain_mcp::access::{class::ClassifiedPath, permit::WritePermit};
+/// # fn forge(note: ClassifiedPath) {
+/// let forged = WritePermit(note);
+/// # }
+/// ```
+///
+/// ```compile_fail,E0382
+/// # use brain_mcp::access::permit::WritePermit;
+/// # fn write_twice(permit: WritePermit) {
+/// let (once, twice) = (permit.into_path(), permit.into_path());
+/// # }
+/// ```
+///
+/// ```compile_fail,E0308
+/// # use brain_mcp::access::permit::WritePermit;
+/// # fn copy(permit: &WritePermit) -> WritePermit {
+/// permit.clone()
+/// # }
+/// ```
+///
+/// Leave to read is no leave to write.
+///
+/// ```compile_fail,E0308
+/// # use brain_mcp::access::permit::{ReadPermit, WritePermit};
+/// # fn widen(permit: ReadPermit) -> WritePermit {
+/// permit
+/// # }
+/// ```
+#[derive(Debug)]
+#[must_use = "a permit that is not used writes nothing"]
+pub struct WritePermit(ClassifiedPath);
+
+impl WritePermit {
+    /// Spends the permit.
+    #[must_use]
+    pub fn into_path(self) -> VaultPath {
+        let WritePermit(note) = self;
+        note.path().clone()
+    }
+}
+
+/// The viewer may not write there, whether or not there is something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this viewer may not write there")]
+pub struct NotWritable;

@@ -1,4 +1,4 @@
-//! The whole read policy, as one function.
+//! The whole policy: who reads what, and who writes what.
 
 use super::class::PageClass;
 use crate::contract::scope::{Scope, ScopeSet};
@@ -33,4 +33,29 @@ pub const fn opens(scope: Scope, class: PageClass) -> bool {
 #[must_use]
 pub fn any_opens(scopes: ScopeSet, class: PageClass) -> bool {
     scopes.iter().any(|scope| opens(scope, class))
+}
+
+/// Whether a scope lets notes of a class be written into the inbox. What may be read
+/// does not matter here: a client may leave a note that it cannot read again.
+///
+/// Matched without `_`, for the same reason as in [`opens`].
+#[must_use]
+pub const fn accepts(scope: Scope, class: PageClass) -> bool {
+    match class {
+        PageClass::Ordinary | PageClass::Confidential | PageClass::People => match scope {
+            Scope::Write => true,
+            Scope::Read | Scope::Confidential | Scope::People => false,
+        },
+        // A secret page is never served. One that a client has written would be
+        // neither the owner's secret nor anybody's note.
+        PageClass::Secret => match scope {
+            Scope::Read | Scope::Confidential | Scope::People | Scope::Write => false,
+        },
+    }
+}
+
+/// Whether any of `scopes` lets notes of a class be written.
+#[must_use]
+pub fn any_accepts(scopes: ScopeSet, class: PageClass) -> bool {
+    scopes.iter().any(|scope| accepts(scope, class))
 }

@@ -1,7 +1,9 @@
-use super::class::{GitAttributes, NameCase, PageClass, class_in_doubt, judge};
+use super::class::{ClassifiedPath, GitAttributes, NameCase, PageClass, class_in_doubt, judge};
+use super::inbox::Inbox;
 use super::path::VaultPath;
-use super::policy::opens;
-use crate::contract::scope::Scope;
+use super::permit::{NotWritable, Viewer};
+use super::policy::{accepts, opens};
+use crate::contract::scope::{Scope, ScopeSet};
 
 /// The policy, for people. A change of policy is a change of this picture.
 #[test]
@@ -20,6 +22,59 @@ fn the_policy_is_this_table() {
             "wiki:write          -    -    -    - ",
         ]
     );
+}
+
+/// The same for writing into the inbox.
+#[test]
+fn the_policy_of_writing_is_this_table() {
+    let row = |scope: Scope| {
+        let cells = PageClass::ALL.map(|class| if accepts(scope, class) { "yes" } else { " - " });
+        format!("{:<18} {}", scope.as_str(), cells.join("  "))
+    };
+    assert_eq!(
+        Scope::ALL.map(row),
+        [
+            //                  ordinary, confidential, people, secret
+            "wiki:read           -    -    -    - ",
+            "wiki:confidential   -    -    -    - ",
+            "wiki:people         -    -    -    - ",
+            "wiki:write         yes  yes  yes   - ",
+        ]
+    );
+}
+
+/// Leave to write is for one path below the inbox, and for who holds `wiki:write`.
+#[test]
+fn only_the_inbox_is_writable() {
+    let inbox: Inbox = "cafe\u{301}/new/".parse().expect("an inbox");
+    assert_eq!(inbox.as_str(), "caf\u{e9}/new");
+    let permit = |scopes: ScopeSet, path: &str, class| {
+        let note = ClassifiedPath::judged(path.parse().expect("a path"), class);
+        let permit = Viewer::for_tests(scopes).permit_write(&inbox, note);
+        permit.map(|permit| permit.into_path().to_string())
+    };
+    let write: ScopeSet = [Scope::Write].into_iter().collect();
+    for path in ["caf\u{e9}/new/a.md", "cafe\u{301}/new/a.md", "caf\u{e9}/new/b/a.md"] {
+        assert!(permit(write, path, PageClass::Ordinary).is_ok(), "{path}");
+        assert_eq!(permit(ScopeSet::READING, path, PageClass::Ordinary), Err(NotWritable));
+        assert_eq!(permit(ScopeSet::NONE, path, PageClass::Ordinary), Err(NotWritable));
+        assert_eq!(permit(ScopeSet::ALL, path, PageClass::Secret), Err(NotWritable));
+    }
+    for path in
+        ["a.md", "caf\u{e9}/a.md", "caf\u{e9}/new.md", "caf\u{e9}/newer/a.md", "CAF\u{e9}/new/a.md"]
+    {
+        assert_eq!(permit(ScopeSet::ALL, path, PageClass::Ordinary), Err(NotWritable), "{path}");
+    }
+}
+
+#[test]
+fn an_inbox_is_a_folder_inside_the_vault() {
+    for text in ["", "/", ".", "..", "../x", "/srv/x", "a//b", "a/../b", ".git", "a/.b", "a\\b"] {
+        assert!(text.parse::<Inbox>().is_err(), "{text:?}");
+    }
+    // What lies there would never be served.
+    assert!("x.private".parse::<Inbox>().is_err());
+    assert_eq!("a/b".parse::<Inbox>().expect("an inbox").segments().count(), 2);
 }
 
 #[track_caller]

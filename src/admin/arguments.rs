@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::admin::questions::QuestionFlags;
 use crate::configuration::raw::Key;
 
 /// Let AI agents search and read your notes, and decide what each may see.
@@ -22,6 +23,10 @@ pub enum Command {
     Serve(Box<ConfigurationFlags>),
     /// Show the class of each page and the rule that decided it.
     Classify(Box<ClassifyFlags>),
+    /// Search the notes, as a client does.
+    Search(Box<SearchFlags>),
+    /// Show what the vault consists of, and how well it is indexed.
+    Stats(Box<QuestionFlags>),
 }
 
 /// Every scalar of the configuration, as a flag.
@@ -33,6 +38,9 @@ pub struct ConfigurationFlags {
     /// Folder of notes.
     #[arg(long, value_name = "DIR")]
     pub vault: Option<String>,
+    /// Folder in the vault that clients may write new notes into [default: they cannot write].
+    #[arg(long, value_name = "FOLDER")]
+    pub inbox: Option<String>,
     /// Address and port to listen on; port 0 picks a free one [default: 127.0.0.1:8090].
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<String>,
@@ -79,6 +87,7 @@ impl ConfigurationFlags {
     pub fn given(&self) -> impl Iterator<Item = (Key, String)> {
         let value = |key: Key| match key {
             Key::Vault => &self.vault,
+            Key::Inbox => &self.inbox,
             Key::Listen => &self.listen,
             Key::Resource => &self.resource,
             Key::Issuer => &self.issuer,
@@ -109,6 +118,24 @@ pub struct ClassifyFlags {
     /// Configuration file (TOML) that names the vault.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+}
+
+/// What to look for, and where.
+#[derive(Clone, Debug, Args)]
+pub struct SearchFlags {
+    /// Words, "phrases", +required, -excluded, title: tag: path: after: before:.
+    /// Put -- in front of a query that begins with a minus.
+    #[arg(required = true)]
+    pub query: Vec<String>,
+    /// Notes in and below this folder only.
+    #[arg(long, value_name = "FOLDER")]
+    pub folder: Option<String>,
+    /// Show at most so many notes.
+    #[arg(long, value_name = "NUMBER", default_value_t = 10)]
+    pub limit: usize,
+    /// Which vault to ask, and as whom.
+    #[command(flatten)]
+    pub question: QuestionFlags,
 }
 
 fn parse_limit(text: &str) -> Result<(String, String), String> {

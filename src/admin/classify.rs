@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -10,9 +9,9 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::access::class::PageClass;
 use crate::admin::arguments::ClassifyFlags;
+use crate::admin::questions::configured_vault;
+use crate::admin::terminal::printable;
 use crate::clock::Clock;
-use crate::configuration::sources::gather;
-use crate::configuration::{People, RawConfiguration};
 use crate::vault::{Classification, ClassifiedPage, Settings, Unavailable, Vault};
 
 /// How the pages are printed.
@@ -73,11 +72,11 @@ struct JsonPage<'a> {
 ///
 /// Whatever keeps the vault from being judged, in words for the owner.
 pub fn run(flags: &ClassifyFlags) -> anyhow::Result<ExitCode> {
-    let root = match &flags.vault {
-        Some(vault) => vault.clone(),
-        None => configured_vault(flags)?,
+    let settings = match &flags.vault {
+        Some(root) => Settings::of(root),
+        None => configured_vault(flags.config.clone())?,
     };
-    let vault = Vault::open(Settings::of(root), Clock::system())?;
+    let vault = Vault::open(settings, Clock::system())?;
     let format = if flags.json { Format::Json } else { Format::Table };
     let (mut answer, mut complaints) = (io::stdout().lock(), io::stderr().lock());
     let outputs = Outputs { answer: &mut answer, complaints: &mut complaints };
@@ -85,13 +84,6 @@ pub fn run(flags: &ClassifyFlags) -> anyhow::Result<ExitCode> {
         Outcome::Answered => ExitCode::SUCCESS,
         Outcome::PathMissing => ExitCode::FAILURE,
     })
-}
-
-fn configured_vault(flags: &ClassifyFlags) -> anyhow::Result<PathBuf> {
-    match gather(RawConfiguration::default(), flags.config.clone())?.people {
-        People::SingleOwner { vault } => Ok(vault),
-        People::Named(_) => anyhow::bail!("there are several vaults; say which with --vault DIR"),
-    }
 }
 
 /// Prints the class of the given pages, or of all if none is given.
@@ -170,8 +162,4 @@ fn write_table(answer: &mut impl Write, pages: &[&ClassifiedPage]) -> io::Result
 /// The class that clients are judged by, if it is not the one of the ruling.
 fn raised(page: &ClassifiedPage) -> Option<PageClass> {
     (page.served_as != page.ruling.class).then_some(page.served_as)
-}
-
-fn printable(character: char) -> char {
-    if character.is_control() { '\u{fffd}' } else { character }
 }

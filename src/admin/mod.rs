@@ -3,3 +3,7 @@
 
 pub mod arguments;
 pub mod classify;
+pub mod questions;
+pub mod search;
+pub mod stats;
+pub mod terminal;

@@ -129,7 +129,9 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
 
 fn open_vaults(people: &People, clock: &Clock) -> Result<Vaults, StartError> {
     match people {
-        People::SingleOwner { vault } => Ok(Vaults::single(open_vault(vault, None, clock)?)),
+        People::SingleOwner { vault, inbox } => {
+            Ok(Vaults::single(open_vault(vault, inbox.as_deref(), clock)?))
+        }
         People::Named(users) => {
             let mut by_subject = Vec::new();
             for user in users {

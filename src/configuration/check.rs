@@ -14,6 +14,7 @@ use super::faults::Faults;
 use super::limits::lifetimes;
 use super::raw::{Given, Key, RawConfiguration};
 use super::{Configuration, LogFormat, LogSettings, OwnerPassword, People, TokenSource, User};
+use crate::access::inbox::Inbox;
 use crate::authorization_server::password::HashingCost;
 use crate::contract::issuer::Issuer;
 use crate::contract::resource::{ResourceUri, is_loopback};
@@ -194,12 +195,21 @@ impl<'a> Checker<'a> {
                 );
                 None
             }
-            (Some(given), []) => Some(People::SingleOwner { vault: self.folder(given)? }),
+            (Some(given), []) => {
+                let inbox = self.given(Key::Inbox).map(|given| self.inbox(given));
+                Some(People::SingleOwner { vault: self.folder(given)?, inbox })
+            }
             (Some(given), _) => {
                 self.faults.wrong(given, "the file has [[user]]: give their vaults there instead");
                 None
             }
-            (None, _) => self.users().map(People::Named),
+            (None, _) => {
+                if let Some(given) = self.given(Key::Inbox) {
+                    let cure = "the file has [[user]]: give their inbox there instead";
+                    self.faults.wrong(given, cure);
+                }
+                self.users().map(People::Named)
+            }
         }
     }
 
@@ -272,12 +282,11 @@ impl<'a> Checker<'a> {
     }
 
     fn inbox(&mut self, given: &Given) -> String {
-        let folder = given.value.trim_end_matches('/');
-        let forbidden = |segment: &str| segment.is_empty() || segment.starts_with('.');
-        if folder.split('/').any(forbidden) {
-            self.faults.wrong(given, "write a folder inside the vault, such as inbox");
+        if let Err(error) = given.value.parse::<Inbox>() {
+            let cure = format!("{error}; write a folder relative to the vault, such as inbox");
+            self.faults.wrong(given, cure);
         }
-        folder.to_owned()
+        given.value.clone()
     }
 
     fn trusted_proxies(&mut self, resource: Option<&ResourceUri>) -> Vec<IpAddr> {

@@ -107,6 +107,8 @@ pub enum People {
     SingleOwner {
         /// The folder of notes.
         vault: PathBuf,
+        /// The folder in it that clients may write into, if there is one.
+        inbox: Option<String>,
     },
     /// Users by name, each with vaults of their own.
     Named(Vec<User>),
@@ -121,8 +123,8 @@ pub struct User {
     pub subjects: Vec<String>,
     /// Vaults by name. Never empty; the first is the default.
     pub vaults: Vec<(String, PathBuf)>,
-    /// The folder of each vault that holds notes which are not filed yet. They are
-    /// left out of results unless asked for by path.
+    /// The folder of each vault that holds notes which are not filed yet, and that
+    /// clients may write into. Its notes are left out of results unless asked for by path.
     pub inbox: Option<String>,
 }
 
@@ -154,7 +156,7 @@ impl Configuration {
             resource: None,
             tokens: TokenSource::Embedded { issuer: None, owner_password: None },
             data_dir: data_dir.into(),
-            people: People::SingleOwner { vault: vault.into() },
+            people: People::SingleOwner { vault: vault.into(), inbox: None },
             trusted_proxies: Vec::new(),
             allowed_origins: Vec::new(),
             toolsets: Toolsets::default(),

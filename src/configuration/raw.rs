@@ -39,6 +39,7 @@ pub struct Given {
 #[expect(missing_docs, reason = "the names are the documentation: design section 3")]
 pub enum Key {
     Vault,
+    Inbox,
     Listen,
     Resource,
     Issuer,
@@ -54,8 +55,9 @@ pub enum Key {
 
 impl Key {
     /// Every scalar key.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Vault,
+        Self::Inbox,
         Self::Listen,
         Self::Resource,
         Self::Issuer,
@@ -75,6 +77,7 @@ impl Key {
         match self {
             Self::Toolsets => Some("mcp"),
             Self::Vault
+            | Self::Inbox
             | Self::Listen
             | Self::Resource
             | Self::Issuer
@@ -98,6 +101,7 @@ impl Key {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Vault => "vault",
+            Self::Inbox => "inbox",
             Self::Listen => "listen",
             Self::Resource => "resource",
             Self::Issuer => "issuer",

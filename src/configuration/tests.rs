@@ -196,6 +196,38 @@ fn a_request_limit_can_only_be_off() {
     assert!(with("60").is_err());
 }
 
+/// Writing is off until the owner names a folder for it, in any of the three forms.
+#[test]
+fn an_inbox_is_named_or_there_is_none() {
+    let vault = (Key::Vault, "src");
+    let inbox = |flags: &[(Key, &str)], environment: &[(&str, &str)], text: &str| match from(
+        flags,
+        environment,
+        text,
+    )
+    .expect("a configuration")
+    .people
+    {
+        People::SingleOwner { inbox, .. } => inbox,
+        People::Named(users) => users[0].inbox.clone(),
+    };
+    assert_eq!(inbox(&[vault], &[], ""), None);
+    assert_eq!(inbox(&[vault], &[("BRAIN_MCP_INBOX", "")], ""), None);
+    assert_eq!(inbox(&[vault, (Key::Inbox, "new")], &[], "").as_deref(), Some("new"));
+    assert_eq!(inbox(&[vault], &[("BRAIN_MCP_INBOX", "a/b")], "").as_deref(), Some("a/b"));
+    assert_eq!(inbox(&[vault], &[], "inbox = 'new'").as_deref(), Some("new"));
+    let user = "[[user]]\nname = 'ann'\nvaults = { a = 'src' }\ninbox = 'new'";
+    assert_eq!(inbox(&[], &[], user).as_deref(), Some("new"));
+    for value in ["..", "/srv/inbox", "a//b", ".obsidian", "x.private"] {
+        assert_eq!(faults(&[("BRAIN_MCP_VAULT", "src"), ("BRAIN_MCP_INBOX", value)], "").len(), 1);
+    }
+    let found = faults(&[("BRAIN_MCP_INBOX", "new")], user);
+    assert_eq!(
+        found,
+        ["BRAIN_MCP_INBOX = \"new\": the file has [[user]]: give their inbox there instead"]
+    );
+}
+
 /// Design section 6: which tools are listed is chosen in all three forms.
 #[test]
 fn toolsets_are_chosen_by_name() {

@@ -138,6 +138,12 @@ impl Root {
             && self.counting_devices().contains(&metadata.dev())
     }
 
+    /// Whether an open folder is the one that the path means now.
+    pub(super) fn holds(&self, folder: &Dir, relative: &str) -> bool {
+        let now = std::fs::symlink_metadata(self.path.join(relative));
+        now.is_ok_and(|now| inode_of(folder).is_ok_and(|opened| opened == Identity::of(&now).inode))
+    }
+
     /// What the disk stamps on a page, without opening it; `None` if it is not the
     /// file that was judged.
     ///

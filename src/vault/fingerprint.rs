@@ -120,6 +120,11 @@ pub(super) fn stamping_time() -> SystemTime {
     SystemTime::now()
 }
 
+/// The same as a number that grows.
+pub(super) fn since_epoch() -> Duration {
+    stamping_time().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
 /// How closely a path is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Watch {

@@ -50,6 +50,18 @@ impl Vault {
         Ok(())
     }
 
+    /// Takes a page into the index that we have written: whoever listens for changes
+    /// is told, even where the disk tells nothing.
+    pub(super) fn take_in(&self, path: &VaultPath) {
+        // The keeper has said why. The next question takes it in.
+        let Some(snapshot) = self.0.keeper.snapshot() else { return };
+        self.0.catalog.shelf(
+            &snapshot,
+            Suspects::Paths(&HashSet::from([path.clone()])),
+            &|_, _| (),
+        );
+    }
+
     /// Whether changes on the disk are noticed without looking.
     pub(super) fn is_followed(&self) -> bool {
         self.0.watcher.get().is_some()

@@ -132,6 +132,17 @@ impl Git {
         Ok(text.trim_end_matches('\n').to_owned())
     }
 
+    /// Whether a filter has a program that encrypts. Without one, which is how
+    /// `git-crypt lock` leaves it, git stores pages as they are and says nothing.
+    pub(super) fn encrypts_with(&self, filter: &str) -> Result<bool, GitError> {
+        match self.text(&["config", "--get", &format!("filter.{filter}.clean")]) {
+            Ok(program) => Ok(!program.is_empty()),
+            // It is not set, or not readable.
+            Err(GitError::Failed { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Asks, and takes the whole answer.
     pub(super) fn ask(
         &self,

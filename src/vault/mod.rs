@@ -14,13 +14,14 @@
 //! - `files` is the only code that opens pages, and only against a permit.
 //! - Questions about many pages are put to a `view`, which gives out only what its
 //!   viewer may see, and are answered from the index of exactly one snapshot.
+//! - `inbox::disk` is the only code that writes, and only against a permit too.
 //!
 //! # Reading order
 //!
 //! `walk` and `git` (what there is) → `rulings`, `survey` (both together) → `judge` (what is
 //! served) → `snapshot` (for how long) → `files`, `page`, [`markdown`] (what is in a page)
 //! → `catalog` (the index of a snapshot) → `view`, `library`, `questions` (what is asked)
-//! → `watch`, `follow` (what happens meanwhile).
+//! → `watch`, `follow` (what happens meanwhile), [`inbox`].
 
 pub mod answers;
 mod attributes;
@@ -31,6 +32,7 @@ mod files;
 mod fingerprint;
 mod follow;
 mod git;
+pub mod inbox;
 mod judge;
 mod library;
 pub mod links;
@@ -58,6 +60,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use jiff::tz::TimeZone;
 
 use crate::access::class::{GitAttributes, NameCase, PageClass, Ruling, judge};
+use crate::access::inbox::{Inbox, InvalidInbox};
 use crate::access::path::VaultPath;
 use crate::access::permit::{Hidden, Viewer};
 use crate::clock::Clock;
@@ -80,7 +83,8 @@ pub struct Settings {
     /// The folder. It need not be a git repository.
     pub root: PathBuf,
     /// The folder of notes that are not filed yet, relative to the root. They can be
-    /// read, but are left out of search.
+    /// read, but are left out of search. Clients may write here and nowhere else;
+    /// without it they cannot write.
     pub inbox: Option<String>,
     /// The languages that the notes are in; the first is that of notes which do not say.
     pub languages: Languages,
@@ -104,6 +108,8 @@ struct Parts {
     keeper: Keeper,
     catalog: Catalog,
     reader: PageReader,
+    /// Held by the one request that writes.
+    writing: Mutex<()>,
     dates: Mutex<Option<Arc<CommitDates>>>,
     /// Set when the vault is followed. Dropped first of all that its thread uses.
     watcher: OnceLock<Watcher>,
@@ -189,11 +195,9 @@ impl Vault {
         let root = Arc::new(Root::open(&settings.root).map_err(|error| unopened(&error))?);
         let surveyor = Surveyor::new(Arc::clone(&root));
         let keeper = Keeper::new(surveyor, clock.clone()).map_err(|reason| unopened(&reason))?;
-        let reader = PageReader {
-            languages: settings.languages,
-            zone: TimeZone::system(),
-            inbox: settings.inbox.map(|folder| format!("{folder}/")),
-        };
+        let inbox = settings.inbox.as_deref().map(str::parse::<Inbox>).transpose();
+        let inbox = inbox.map_err(|error: InvalidInbox| unopened(&format!("inbox: {error}")))?;
+        let reader = PageReader { languages: settings.languages, zone: TimeZone::system(), inbox };
         let catalog = Catalog::new(Arc::clone(&root), reader.clone());
         Ok(Self(Arc::new(Parts {
             watcher: OnceLock::new(),
@@ -201,6 +205,7 @@ impl Vault {
             keeper,
             catalog,
             reader,
+            writing: Mutex::default(),
             dates: Mutex::default(),
             clock,
         })))

@@ -4,7 +4,7 @@
 use crate::access::path::VaultPath;
 
 /// Names that `git mergetool` gives to the versions that it asks about.
-const MERGE_LEFTOVERS: [&str; 3] = ["_BASE_", "_LOCAL_", "_REMOTE_"];
+pub(super) const MERGE_LEFTOVERS: [&str; 3] = ["_BASE_", "_LOCAL_", "_REMOTE_"];
 
 /// How the lock file of an office program begins, `~$x.txt` for `x.txt`.
 const OFFICE_LOCK: &str = "~$";

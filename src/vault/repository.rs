@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::access::class::NameCase;
+use crate::vault::attributes::Spelling;
 use crate::vault::fingerprint::{Fingerprint, Watch};
 use crate::vault::git::{Git, GitError, kept_environment};
 use crate::vault::survey::Stability;
@@ -180,10 +181,13 @@ impl Repository {
         }
     }
 
-    /// Whether git composes names that it reads from the disk. It does not compose
-    /// those on the standard input of check-attr.
-    pub(super) fn composes_names(&self) -> bool {
-        self.settings.names_are_composed == Toggle::On
+    /// How names are to be spelt for git. It may compose those that it reads from the
+    /// disk, but not those on the standard input of check-attr.
+    pub(super) fn spelling(&self) -> Spelling {
+        match self.settings.names_are_composed {
+            Toggle::On => Spelling::Composed,
+            Toggle::Off => Spelling::AsOnDisk,
+        }
     }
 
     fn own(&self, names: &[&str]) -> impl Iterator<Item = &PathBuf> {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::access::class::{GitAttributes, NameCase, Ruling, judge};
-use crate::vault::attributes::{self, Spelling};
+use crate::vault::attributes;
 use crate::vault::evidence::Stored;
 use crate::vault::fingerprint::{Fingerprint, Identity};
 use crate::vault::git::{Git, GitError};
@@ -243,8 +243,7 @@ impl Source<'_> {
             Self::Git(source) if !(pages.is_empty() && folders.is_empty()) => source,
             _ => return Ok((vec![GitAttributes::NONE; pages.len()], String::new())),
         };
-        let composes = source.repository.composes_names();
-        let spelling = if composes { Spelling::Composed } else { Spelling::AsOnDisk };
+        let spelling = source.repository.spelling();
         let disk = pages.iter().map(|page| &*page.disk);
         let answer = attributes::ask(source.git, disk, folders.iter().copied(), spelling)?;
         Ok((answer.answers, answer.complaints))

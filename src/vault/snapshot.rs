@@ -12,7 +12,7 @@ use crate::access::path::VaultPath;
 use crate::clock::{Clock, UnixTime};
 use crate::vault::fingerprint::{Fingerprint, Inode};
 use crate::vault::judge::{Departed, Lowering, publish};
-use crate::vault::survey::{Stability, SurveyedPages, Surveyor, Trouble, Twin};
+use crate::vault::survey::{Prospect, Stability, SurveyedPages, Surveyor, Trouble, Twin};
 
 /// Every page with its class. Never changed; replaced as a whole.
 #[derive(Debug)]
@@ -136,6 +136,14 @@ impl Keeper {
     pub(super) fn fresh(&self, page: &ServedPage) -> Option<Arc<Snapshot>> {
         self.workshop().surveyor.forget_folder_of(&page.disk);
         self.renew(Instant::now())
+    }
+
+    /// What a page would be at each of these paths, as the disk spells them, by the rules
+    /// alone. `None` if that cannot be said. Whether it still holds is known to the
+    /// snapshot that was taken before.
+    pub(super) fn judge_paths(&self, paths: &[String]) -> Option<Vec<Prospect>> {
+        let judged = self.workshop().surveyor.judge_paths(paths);
+        judged.inspect_err(|trouble| log_trouble(&trouble.to_string())).ok()
     }
 
     fn is_right(&self, snapshot: &Snapshot) -> bool {

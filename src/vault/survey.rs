@@ -5,8 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use crate::access::class::{PageClass, Ruling, class_in_doubt};
+use unicode_normalization::UnicodeNormalization as _;
+
+use crate::access::class::{GitAttributes, NameCase, PageClass, Ruling, class_in_doubt, judge};
 use crate::access::path::VaultPath;
+use crate::vault::attributes;
 use crate::vault::evidence::{Blobs, IndexPlace, Stored};
 use crate::vault::files::Root;
 use crate::vault::fingerprint::{Fingerprint, Inode, Watch, stamping_time};
@@ -92,6 +95,15 @@ pub(super) struct Twin {
     pub(super) ruling: Arc<Ruling>,
 }
 
+/// What a page would be at a path, by the rules alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Prospect {
+    pub(super) class: PageClass,
+    /// Whether git-crypt is to encrypt it and is not set up to: git would store it as it
+    /// is (gitattributes.md section 2).
+    pub(super) would_stay_plain: bool,
+}
+
 /// Whether git is at work in the vault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stability {
@@ -152,6 +164,36 @@ impl Surveyor {
             }
         }
         Err(Trouble::Passing("the vault changes faster than it can be judged".to_owned()))
+    }
+
+    /// What a page would be at each of these paths, as the disk spells them, whether or
+    /// not there is one. The repository is where the last survey found it.
+    pub(super) fn judge_paths(&mut self, paths: &[String]) -> Result<Vec<Prospect>, Trouble> {
+        let composed = |path: &String| path.nfc().collect::<String>();
+        let Some(git) = &self.git else {
+            let by_name = |path| judge(&composed(path), &GitAttributes::NONE, NameCase::Exact);
+            let prospect = |path| Prospect { class: by_name(path).class, would_stay_plain: false };
+            return Ok(paths.iter().map(prospect).collect());
+        };
+        let Some(Located { repository, .. }) = &self.located else {
+            return Err(Trouble::Passing("the repository is not where it was".to_owned()));
+        };
+        let names = paths.iter().map(|path| &**path);
+        let answer = attributes::ask(git, names, std::iter::empty(), repository.spelling())?;
+        if !answer.complaints.is_empty() {
+            return Err(Trouble::Passing(format!("git says: {}", answer.complaints)));
+        }
+        let place = index_place(repository, &self.root);
+        let stored = self.blobs.stored(git, &place, stamping_time())?;
+        let prospect = |(path, attributes): (&String, &GitAttributes)| {
+            let path = composed(path);
+            let class = judge(&path, attributes, repository.name_case()).class;
+            let evidence = stored.is_encrypted(&path).then(|| class_in_doubt(&path));
+            let would_stay_plain =
+                attributes.is_encrypted() && !git.encrypts_with(&attributes.filter)?;
+            Ok(Prospect { class: class.max(evidence.unwrap_or(class)), would_stay_plain })
+        };
+        paths.iter().zip(&answer.answers).map(prospect).collect()
     }
 
     fn attempt(&mut self) -> Result<Option<Survey>, Trouble> {
@@ -270,8 +312,7 @@ impl Surveyor {
         let (Some(git), Some(located)) = (&self.git, &self.located) else {
             return Ok(Arc::clone(&self.nothing));
         };
-        let rules_above = located.repository.rules_above(self.root.path());
-        let place = IndexPlace { file: located.repository.index(), rules_above };
+        let place = index_place(&located.repository, &self.root);
         self.blobs.stored(git, &place, moment)
     }
 
@@ -325,6 +366,11 @@ impl Surveyor {
         self.assembled = Some(Assembled { folders, stored, pages: Arc::clone(&pages) });
         pages
     }
+}
+
+fn index_place<'a>(repository: &'a Repository, root: &Root) -> IndexPlace<'a> {
+    let rules_above = repository.rules_above(root.path());
+    IndexPlace { file: repository.index(), rules_above }
 }
 
 fn pages(walk: &Walk, folders: &[Ruled], stored: &Stored) -> SurveyedPages {

@@ -83,9 +83,11 @@ impl<'a> View<'a> {
     /// What a question about a folder takes in: naming the inbox, or something in it,
     /// asks for it.
     pub(super) fn inbox_for(&self, folder: &str) -> Inbox {
-        let names_inbox = self.reader.inbox.as_deref().is_some_and(|inbox| {
-            !folder.is_empty() && (folder.starts_with(inbox) || inbox == format!("{folder}/"))
-        });
+        let names_inbox = self
+            .reader
+            .inbox
+            .as_ref()
+            .is_some_and(|inbox| inbox.as_str() == folder || inbox.inside(folder).is_some());
         if names_inbox { Inbox::Included } else { Inbox::LeftOut }
     }
 

@@ -155,6 +155,7 @@ impl Known {
             "a.md",
             "search",
             "read_page",
+            "write_inbox_note",
             PASSWORD,
         ]
         .map(str::to_owned)

@@ -27,6 +27,8 @@ mod foreign_issuer;
 mod front_page;
 /// A vault with two keys of the real git-crypt: open, half locked, locked.
 mod git_crypt;
+/// Notes written into the inbox, and nothing else that is ever written.
+mod inbox;
 /// A page that becomes sensitive is refused by the very next request.
 mod next_request;
 /// Answers over a vault equal answers over the same vault without its hidden pages.
@@ -39,6 +41,8 @@ mod real_vaults;
 mod resource_server;
 /// Every tool, resource and prompt, over a vault with hidden pages.
 mod surface;
+/// The commands `search` and `stats`, as the owner runs them.
+mod terminal;
 /// House rules that a compiler does not check.
 mod tidy;
 

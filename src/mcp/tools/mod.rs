@@ -12,6 +12,7 @@ mod search;
 mod search_by_tag;
 pub(super) mod search_notes;
 pub(super) mod vault_stats;
+mod write_inbox_note;
 
 use std::borrow::Cow;
 
@@ -51,6 +52,7 @@ pub(super) fn router(toolsets: Toolsets) -> ToolRouter<McpServer> {
         tools += McpServer::backlinks_tool();
         tools += McpServer::find_related_notes_tool();
         tools += McpServer::vault_stats_tool();
+        tools += McpServer::write_inbox_note_tool();
     }
     for route in tools.map.values_mut() {
         schema::tidy(&mut route.attr);

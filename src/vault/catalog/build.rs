@@ -9,6 +9,7 @@ use std::thread;
 use jiff::tz::TimeZone;
 
 use crate::access::class::{ClassifiedPath, PageClass, class_in_doubt};
+use crate::access::inbox::Inbox;
 use crate::access::path::VaultPath;
 use crate::access::permit::IndexPermit;
 use crate::search::analysis::{Analyzer, Language, Languages};
@@ -30,8 +31,7 @@ const PAGES_A_THREAD: usize = 32;
 pub(in crate::vault) struct PageReader {
     pub(in crate::vault) languages: Languages,
     pub(in crate::vault) zone: TimeZone,
-    /// With a slash at its end.
-    pub(in crate::vault) inbox: Option<String>,
+    pub(in crate::vault) inbox: Option<Inbox>,
 }
 
 /// What was read.
@@ -50,7 +50,7 @@ pub(super) struct ReadPage {
 
 impl PageReader {
     pub(super) fn is_in_inbox(&self, path: &VaultPath) -> bool {
-        self.inbox.as_deref().is_some_and(|inbox| path.as_str().starts_with(inbox))
+        self.inbox.as_ref().is_some_and(|inbox| inbox.holds(path))
     }
 
     /// Reads pages. One that cannot be read costs only itself (L6).

@@ -10,7 +10,7 @@ use crate::vault::markdown::anchors::Anchors;
 use crate::vault::markdown::lines::Lines;
 use crate::vault::markdown::runs::{Inline, is_block_id};
 use crate::vault::markdown::spans::Spans;
-use crate::vault::markdown::targets::{self, LONGEST, Target};
+use crate::vault::markdown::targets::{self, LONGEST, Target, beginning};
 use crate::vault::markdown::{Block, Heading, Link, LinkKind, SpanKind, TagUse};
 
 /// What notes use beyond `CommonMark`.

@@ -141,6 +141,10 @@ fn check_tools(list: &Value) {
     }
     assert_eq!(tool("search")["inputSchema"]["required"], json!(["query"]));
     assert_eq!(tool("read_page")["inputSchema"]["required"], json!(["path"]));
+    let write = &tool("write_inbox_note")["inputSchema"];
+    assert_eq!(write["required"], json!(["content"]));
+    let modes = &write["properties"]["mode"];
+    assert_eq!(modes["enum"], json!(["create", "append"]), "{modes}");
 }
 
 #[tokio::test]

@@ -22,6 +22,17 @@ impl McpClient {
 
     /// Sends a request; `name` is the tool, prompt or resource that it is about.
     pub async fn request(&self, site: &Site, method: &str, name: &str, params: Value) -> Reply {
+        self.try_request(site, method, name, params).await.expect("an answer")
+    }
+
+    /// The same; nothing if the connection broke.
+    pub async fn try_request(
+        &self,
+        site: &Site,
+        method: &str,
+        name: &str,
+        params: Value,
+    ) -> Option<Reply> {
         let mut params = params;
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": REVISION,
@@ -38,7 +49,7 @@ impl McpClient {
         if !name.is_empty() {
             request = request.header("mcp-name", name);
         }
-        site.send(request.body(Body::from(body.to_string())).expect("a request")).await
+        site.try_send(request.body(Body::from(body.to_string())).expect("a request")).await
     }
 
     /// Calls a tool; the whole answer.

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
 use std::ops::Deref;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use super::site::{PASSWORD, Site};
@@ -19,9 +19,21 @@ impl Process {
     /// Starts the program on a vault, with its data in `data`, on `port`, and waits
     /// until it serves.
     pub fn start(vault: &Path, data: &Path, port: u16) -> Self {
+        Self::start_as(Command::new(Self::PROGRAM), vault, data, port)
+    }
+
+    /// The same as an argument of another program, with an inbox.
+    pub fn start_under(mut other: Command, vault: &Path, data: &Path, port: u16) -> Self {
+        other.arg(Self::PROGRAM).env("BRAIN_MCP_INBOX", "inbox");
+        Self::start_as(other, vault, data, port)
+    }
+
+    const PROGRAM: &str = env!("CARGO_BIN_EXE_brain-mcp");
+
+    fn start_as(mut command: Command, vault: &Path, data: &Path, port: u16) -> Self {
         let password = data.with_extension("password");
         fs::write(&password, PASSWORD).expect("written");
-        let mut child = Command::new(env!("CARGO_BIN_EXE_brain-mcp"))
+        let mut child = command
             .args(["serve", "--log", "error", "--listen", &format!("127.0.0.1:{port}")])
             .args(["--vault".as_ref(), vault.as_os_str(), "--data-dir".as_ref(), data.as_os_str()])
             .args(["--owner-password-file".as_ref(), password.as_os_str()])
@@ -33,6 +45,12 @@ impl Process {
         let greeting = lines.next().expect("a greeting").expect("text");
         assert!(greeting.contains("is serving"), "{greeting}");
         Self { child, site: Site::behind_socket(&format!("http://127.0.0.1:{port}")) }
+    }
+
+    /// Where this process sees a path, if it has mounts of its own.
+    pub fn view_of(&self, path: &Path) -> PathBuf {
+        let inside = path.strip_prefix("/").expect("a whole path");
+        Path::new("/proc").join(self.child.id().to_string()).join("root").join(inside)
     }
 
     /// A port that was free a moment ago.

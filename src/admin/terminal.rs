@@ -1,0 +1,98 @@
+//! How commands write to the terminal.
+
+use std::io;
+use std::time::Duration;
+
+use anstream::stream::RawStream;
+use anstream::{AutoStream, ColorChoice};
+use indicatif::{ProgressBar, ProgressDrawTarget};
+
+/// Whether text is coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paint {
+    /// For files, other programs, and who set `NO_COLOR`.
+    Plain,
+    /// For people.
+    Coloured,
+}
+
+/// What a piece of text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// What to look at first.
+    Title,
+    /// What matches.
+    Match,
+    /// What is there if it is needed.
+    Aside,
+}
+
+impl Paint {
+    /// What a stream wants: whether it is a terminal, and what the environment says.
+    #[must_use]
+    pub fn of(stream: &impl RawStream) -> Self {
+        match AutoStream::choice(stream) {
+            ColorChoice::Never => Self::Plain,
+            ColorChoice::Auto | ColorChoice::AlwaysAnsi | ColorChoice::Always => Self::Coloured,
+        }
+    }
+
+    /// Somebody else's text, on one line and without control characters, in its colour.
+    pub(super) fn text(self, role: Role, text: &str) -> String {
+        let text: String = text.chars().map(printable).collect();
+        let start = match (self, role) {
+            (Self::Plain, _) => return text,
+            (Self::Coloured, Role::Title) => "\u{1b}[1m",
+            (Self::Coloured, Role::Match) => "\u{1b}[1;33m",
+            (Self::Coloured, Role::Aside) => "\u{1b}[2m",
+        };
+        format!("{start}{text}\u{1b}[0m")
+    }
+}
+
+/// A text of a page or a file name is somebody else's: it does not write to the terminal.
+pub(super) fn printable(character: char) -> char {
+    if character.is_control() { '\u{fffd}' } else { character }
+}
+
+/// Shows that something takes its time, on a terminal only; gone when the value is.
+#[derive(Debug)]
+pub(super) struct Working(ProgressBar);
+
+impl Working {
+    /// How often it moves.
+    const TICK: Duration = Duration::from_millis(100);
+
+    pub(super) fn on(words: &'static str) -> Self {
+        // Draws nothing where standard error is no terminal.
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        bar.set_message(words);
+        bar.enable_steady_tick(Self::TICK);
+        Self(bar)
+    }
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// Ends a command quietly if nobody reads its answer any more (`brain-mcp search x | head`).
+pub(super) fn unless_closed(written: io::Result<()>) -> io::Result<()> {
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Paint, Role};
+
+    #[test]
+    fn text_is_made_harmless_before_it_is_coloured() {
+        assert_eq!(Paint::Plain.text(Role::Title, "a\u{1b}[31m\n"), "a\u{fffd}[31m\u{fffd}");
+        assert_eq!(Paint::Coloured.text(Role::Title, "a\u{7}"), "\u{1b}[1ma\u{fffd}\u{1b}[0m");
+    }
+}
