@@ -22,6 +22,11 @@ impl McpClient {
 
     /// Sends a request; `name` is the tool, prompt or resource that it is about.
     pub async fn request(&self, site: &Site, method: &str, name: &str, params: Value) -> Reply {
+        site.send(self.prepared(method, name, params)).await
+    }
+
+    /// A request that is not sent yet.
+    pub fn prepared(&self, method: &str, name: &str, params: Value) -> Request<Body> {
         let mut params = params;
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": REVISION,
@@ -38,7 +43,7 @@ impl McpClient {
         if !name.is_empty() {
             request = request.header("mcp-name", name);
         }
-        site.send(request.body(Body::from(body.to_string())).expect("a request")).await
+        request.body(Body::from(body.to_string())).expect("a request")
     }
 
     /// Calls a tool; the whole answer.
