@@ -9,6 +9,8 @@ mod any_input;
 mod attributes_against_git;
 /// Malformed input at every route and tool.
 mod bad_input;
+/// Rules come and go while clients ask.
+mod class_changes;
 /// The command `classify`, as the owner runs it.
 mod classify;
 /// What an unauthorized caller can reach: every route is called without a token.

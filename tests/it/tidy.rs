@@ -132,7 +132,11 @@ const CHANGES: [&str; 17] = [
 fn only_the_inbox_writes() {
     for (path, text) in files_of("vault").into_iter().filter(|(path, _)| !is_test(path)) {
         let product = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-        let changes = |line: &&str| CHANGES.iter().any(|change| line.contains(change));
+        // Words of git's and of inotify's that only sound like it.
+        let harmless =
+            |line: &str| ["\"--no-renames\"", "remove_watch("].iter().any(|it| line.contains(it));
+        let changes =
+            |line: &&str| !harmless(line) && CHANGES.iter().any(|change| line.contains(change));
         let found: Vec<&str> = code_lines(product).filter(changes).map(str::trim).collect();
         match &*path {
             "src/vault/inbox/disk.rs" => assert!(!found.is_empty()),

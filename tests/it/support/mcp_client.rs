@@ -33,6 +33,11 @@ impl McpClient {
         name: &str,
         params: Value,
     ) -> Option<Reply> {
+        site.try_send(self.prepared(method, name, params)).await
+    }
+
+    /// A request that is not sent yet.
+    pub fn prepared(&self, method: &str, name: &str, params: Value) -> Request<Body> {
         let mut params = params;
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": REVISION,
@@ -49,7 +54,7 @@ impl McpClient {
         if !name.is_empty() {
             request = request.header("mcp-name", name);
         }
-        site.try_send(request.body(Body::from(body.to_string())).expect("a request")).await
+        request.body(Body::from(body.to_string())).expect("a request")
     }
 
     /// Calls a tool; the whole answer.
