@@ -68,6 +68,9 @@ pub struct ConfigurationFlags {
     /// Tools that are listed: pages, notes, openai, separated by commas [default: pages,notes].
     #[arg(long, value_name = "NAMES")]
     pub toolsets: Option<String>,
+    /// Languages of the notes, such as en,de; the first is that of notes which do not say [default: en].
+    #[arg(long, value_name = "NAMES")]
+    pub languages: Option<String>,
     /// What to log, such as info or `brain_mcp=debug` [default: info].
     #[arg(long, value_name = "FILTER")]
     pub log: Option<String>,
@@ -97,6 +100,7 @@ impl ConfigurationFlags {
             Key::TrustedProxies => &self.trusted_proxies,
             Key::AllowedOrigins => &self.allowed_origins,
             Key::Toolsets => &self.toolsets,
+            Key::Languages => &self.languages,
             Key::Log => &self.log,
             Key::LogFormat => &self.log_format,
         };

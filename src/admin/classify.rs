@@ -9,9 +9,10 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::access::class::PageClass;
 use crate::admin::arguments::ClassifyFlags;
-use crate::admin::questions::configured_vault;
+use crate::admin::questions::{configured_vault, told};
 use crate::admin::terminal::printable;
 use crate::clock::Clock;
+use crate::configuration::RawConfiguration;
 use crate::vault::{Classification, ClassifiedPage, Settings, Unavailable, Vault};
 
 /// How the pages are printed.
@@ -36,7 +37,7 @@ pub enum Outcome {
 /// Why nothing was printed, or not all of it.
 #[derive(Debug, thiserror::Error)]
 pub enum ClassifyError {
-    /// The vault cannot be judged at the moment; the log says why.
+    /// The vault cannot be judged at the moment; [`Vault::trouble`] says why.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
     /// The answer could not be written.
@@ -74,16 +75,18 @@ struct JsonPage<'a> {
 pub fn run(flags: &ClassifyFlags) -> anyhow::Result<ExitCode> {
     let settings = match &flags.vault {
         Some(root) => Settings::of(root),
-        None => configured_vault(flags.config.clone())?,
+        None => configured_vault(RawConfiguration::default(), flags.config.clone())?,
     };
     let vault = Vault::open(settings, Clock::system())?;
     let format = if flags.json { Format::Json } else { Format::Table };
     let (mut answer, mut complaints) = (io::stdout().lock(), io::stderr().lock());
     let outputs = Outputs { answer: &mut answer, complaints: &mut complaints };
-    Ok(match classify(&vault, &flags.paths, format, outputs)? {
-        Outcome::Answered => ExitCode::SUCCESS,
-        Outcome::PathMissing => ExitCode::FAILURE,
-    })
+    match classify(&vault, &flags.paths, format, outputs) {
+        Ok(Outcome::Answered) => Ok(ExitCode::SUCCESS),
+        Ok(Outcome::PathMissing) => Ok(ExitCode::FAILURE),
+        Err(ClassifyError::Unavailable(error)) => Err(told(error, &vault)),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Prints the class of the given pages, or of all if none is given.

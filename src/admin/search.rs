@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::access::path::VaultPath;
 use crate::admin::arguments::SearchFlags;
-use crate::admin::terminal::{Paint, Role, Working, unless_closed};
+use crate::admin::questions::told;
+use crate::admin::terminal::{Paint, Role, unless_closed};
 use crate::vault::answers::{DateSource, NoteHit, Passage, SearchRequest, SearchResults};
 
 /// Runs the command: exit status 1 if nothing is found.
@@ -24,10 +25,8 @@ pub fn run(flags: &SearchFlags) -> anyhow::Result<ExitCode> {
         limit: flags.limit,
         shown: Vec::new(),
     };
-    let results = {
-        let _working = Working::on("searching");
-        vault.search_notes(&flags.question.viewer(), &request)?
-    };
+    let found = vault.search_notes(&flags.question.viewer(), &request);
+    let results = found.map_err(|error| told(error, &vault))?;
     let mut answer = io::stdout().lock();
     let written = if flags.question.json {
         writeln!(answer, "{:#}", as_json(&results))

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use crate::admin::questions::QuestionFlags;
-use crate::admin::terminal::{Paint, Role, Working, unless_closed};
+use crate::admin::questions::{QuestionFlags, told};
+use crate::admin::terminal::{Paint, Role, unless_closed};
 use crate::vault::answers::{IndexHealth, VaultStats, Watching};
 
 /// So many folders, tags and files are named on the terminal; JSON has all.
@@ -19,10 +19,7 @@ const MOST_NAMED: usize = 15;
 /// Whatever keeps the vault from answering, in words for the owner.
 pub fn run(flags: &QuestionFlags) -> anyhow::Result<ExitCode> {
     let vault = flags.open()?;
-    let stats = {
-        let _working = Working::on("counting");
-        vault.stats(&flags.viewer())?
-    };
+    let stats = vault.stats(&flags.viewer()).map_err(|error| told(error, &vault))?;
     let mut answer = io::stdout().lock();
     let written = if flags.json {
         writeln!(answer, "{:#}", as_json(&stats))

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
-use indicatif::{ProgressBar, ProgressDrawTarget};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Whether text is coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,12 +63,40 @@ impl Working {
     /// How often it moves.
     const TICK: Duration = Duration::from_millis(100);
 
+    /// While nobody knows how long it takes.
+    const SPINNER: &str = "{spinner} {msg}";
+
+    /// While it is counted.
+    const BAR: &str = "{msg} {wide_bar} {human_pos} of {human_len}";
+
     pub(super) fn on(words: &'static str) -> Self {
         // Draws nothing where standard error is no terminal.
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        bar.set_message(words);
-        bar.enable_steady_tick(Self::TICK);
-        Self(bar)
+        let working = Self(bar);
+        working.look(Self::SPINNER);
+        working.goes_on_with(words);
+        working.0.enable_steady_tick(Self::TICK);
+        working
+    }
+
+    pub(super) fn goes_on_with(&self, words: &'static str) {
+        self.0.set_message(words);
+    }
+
+    /// Shows how much of it is done.
+    pub(super) fn show(&self, done: usize, all: usize) {
+        if self.0.length() != Some(all as u64) {
+            self.look(Self::BAR);
+            self.0.set_length(all as u64);
+        }
+        self.0.set_position(done as u64);
+    }
+
+    fn look(&self, template: &str) {
+        // A test has tried both.
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.0.set_style(style);
+        }
     }
 }
 
@@ -88,11 +116,24 @@ pub(super) fn unless_closed(written: io::Result<()>) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Paint, Role};
+    use indicatif::ProgressStyle;
+
+    use super::{Paint, Role, Working};
 
     #[test]
     fn text_is_made_harmless_before_it_is_coloured() {
         assert_eq!(Paint::Plain.text(Role::Title, "a\u{1b}[31m\n"), "a\u{fffd}[31m\u{fffd}");
         assert_eq!(Paint::Coloured.text(Role::Title, "a\u{7}"), "\u{1b}[1ma\u{fffd}\u{1b}[0m");
+    }
+
+    #[test]
+    fn what_is_counted_has_a_bar() {
+        for template in [Working::SPINNER, Working::BAR] {
+            assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
+        }
+        let working = Working::on("reading");
+        assert_eq!(working.0.length(), None);
+        working.show(3, 10);
+        assert_eq!((working.0.position(), working.0.length()), (3, Some(10)));
     }
 }

@@ -23,7 +23,7 @@ use crate::resource_server::key_source::KeySource;
 use crate::resource_server::sessions::Sessions;
 use crate::resource_server::verify::ForeignGrants;
 use crate::resource_server::{ResourceServer, Settings as ResourceSettings};
-use crate::vault::{Settings as VaultSettings, Unavailable, Vault};
+use crate::vault::{Languages, Settings as VaultSettings, Unavailable, Vault};
 
 pub(super) async fn build(
     configuration: Configuration,
@@ -33,7 +33,8 @@ pub(super) async fn build(
 ) -> Result<Application, StartError> {
     let vaults = {
         let (people, clock) = (configuration.people.clone(), clock.clone());
-        blocking(move || open_vaults(&people, &clock)).await?
+        let languages = configuration.languages.clone();
+        blocking(move || open_vaults(&people, &languages, &clock)).await?
     };
     let tokens = Tokens::build(&configuration, &resource, &clock, entropy.clone()).await?;
     let sessions = Sessions::new();
@@ -127,15 +128,19 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
     }
 }
 
-fn open_vaults(people: &People, clock: &Clock) -> Result<Vaults, StartError> {
+fn open_vaults(
+    people: &People,
+    languages: &Languages,
+    clock: &Clock,
+) -> Result<Vaults, StartError> {
     match people {
         People::SingleOwner { vault, inbox } => {
-            Ok(Vaults::single(open_vault(vault, inbox.as_deref(), clock)?))
+            Ok(Vaults::single(open_vault(vault, inbox.as_deref(), languages, clock)?))
         }
         People::Named(users) => {
             let mut by_subject = Vec::new();
             for user in users {
-                let vaults = open_vaults_of(user, clock)?;
+                let vaults = open_vaults_of(user, languages, clock)?;
                 for subject in user.subjects.iter().chain([&user.name]) {
                     by_subject.push((subject.clone(), vaults.clone()));
                 }
@@ -145,11 +150,15 @@ fn open_vaults(people: &People, clock: &Clock) -> Result<Vaults, StartError> {
     }
 }
 
-fn open_vaults_of(user: &User, clock: &Clock) -> Result<UserVaults, StartError> {
+fn open_vaults_of(
+    user: &User,
+    languages: &Languages,
+    clock: &Clock,
+) -> Result<UserVaults, StartError> {
     let mut default = None;
     let mut named = BTreeMap::new();
     for (name, folder) in &user.vaults {
-        let vault = open_vault(folder, user.inbox.as_deref(), clock)?;
+        let vault = open_vault(folder, user.inbox.as_deref(), languages, clock)?;
         default.get_or_insert_with(|| vault.clone());
         named.insert(name.clone(), vault);
     }
@@ -157,8 +166,14 @@ fn open_vaults_of(user: &User, clock: &Clock) -> Result<UserVaults, StartError> 
     Ok(UserVaults { default, named })
 }
 
-fn open_vault(folder: &Path, inbox: Option<&str>, clock: &Clock) -> Result<Vault, StartError> {
-    let settings = VaultSettings { inbox: inbox.map(str::to_owned), ..VaultSettings::of(folder) };
+fn open_vault(
+    folder: &Path,
+    inbox: Option<&str>,
+    languages: &Languages,
+    clock: &Clock,
+) -> Result<Vault, StartError> {
+    let (root, inbox) = (folder.to_owned(), inbox.map(str::to_owned));
+    let settings = VaultSettings { root, inbox, languages: languages.clone() };
     let vault = Vault::open(settings, clock.clone())?;
     vault.follow();
     // A wrong folder is easily named, and would show only as searches without hits.

@@ -12,13 +12,14 @@ use url::Url;
 
 use super::faults::Faults;
 use super::limits::lifetimes;
-use super::raw::{Given, Key, RawConfiguration};
+use super::raw::{Given, Key, RawConfiguration, nearest};
 use super::{Configuration, LogFormat, LogSettings, OwnerPassword, People, TokenSource, User};
 use crate::access::inbox::Inbox;
 use crate::authorization_server::password::HashingCost;
 use crate::contract::issuer::Issuer;
 use crate::contract::resource::{ResourceUri, is_loopback};
 use crate::mcp::toolset::{Toolset, Toolsets};
+use crate::vault::{Language, Languages};
 
 /// Checks a raw configuration. `default_data_dir` is the platform's.
 ///
@@ -39,6 +40,7 @@ pub fn check(
     let trusted_proxies = checker.trusted_proxies(resource.as_ref());
     let allowed_origins = checker.allowed_origins();
     let toolsets = checker.toolsets();
+    let languages = checker.languages();
     let log = checker.log();
     let lifetimes = lifetimes(raw, &mut faults);
     match (tokens, data_dir, people) {
@@ -51,6 +53,7 @@ pub fn check(
             trusted_proxies,
             allowed_origins,
             toolsets,
+            languages,
             lifetimes,
             hashing_cost: HashingCost::STRONG,
             log,
@@ -336,6 +339,26 @@ impl<'a> Checker<'a> {
             self.faults.wrong(given, format!("name at least one of {names}"));
         }
         sets
+    }
+
+    fn languages(&mut self) -> Languages {
+        let Some(given) = self.given(Key::Languages) else { return Languages::default() };
+        let mut languages = Vec::new();
+        for text in list(&given.value) {
+            match text.parse::<Language>() {
+                Ok(language) => languages.push(language),
+                Err(error) => {
+                    let names = Language::ALL.iter().map(|language| language.name());
+                    let meant = nearest(&text.to_lowercase(), names);
+                    let hint = meant.map(|meant| format!("; did you mean {meant}?"));
+                    self.faults.wrong(given, format!("{error}{}", hint.unwrap_or_default()));
+                }
+            }
+        }
+        if list(&given.value).next().is_none() {
+            self.faults.wrong(given, "name at least one, such as en");
+        }
+        Languages::new(languages)
     }
 
     fn log(&mut self) -> LogSettings {

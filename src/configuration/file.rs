@@ -34,16 +34,14 @@ pub fn parse(path: &Path, text: &str, faults: &mut Faults) -> RawConfiguration {
                     }
                 }
             }
-            ("mcp", Value::Table(table)) => {
+            ("mcp" | "search", Value::Table(table)) => {
                 for (key, value) in table {
-                    take(&mut raw, Some("mcp"), &key, value, faults);
+                    take(&mut raw, Some(&name), &key, value, faults);
                 }
             }
-            ("user" | "limits" | "mcp", _) => {
-                faults.note(
-                    &*name,
-                    format!("it is a table: write [[user]], [limits] or [mcp], not {name} ="),
-                );
+            ("user" | "limits" | "mcp" | "search", _) => {
+                let tables = "[[user]], [limits], [mcp] or [search]";
+                faults.note(&*name, format!("it is a table: write {tables}, not {name} ="));
             }
             (_, value) => take(&mut raw, None, &name, value, faults),
         }
@@ -61,7 +59,7 @@ fn take(
 ) {
     let shown = table.map_or_else(|| name.to_owned(), |table| format!("{table}.{name}"));
     let Some(key) = Key::of_table(table).find(|key| key.name() == name) else {
-        let tables = ["user", "limits", "mcp"].into_iter().filter(|_| table.is_none());
+        let tables = ["user", "limits", "mcp", "search"].into_iter().filter(|_| table.is_none());
         return unknown(&shown, name, Key::of_table(table).map(Key::name).chain(tables), faults);
     };
     let source = Source::File(shown);

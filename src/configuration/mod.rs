@@ -24,6 +24,7 @@ use crate::authorization_server::password::HashingCost;
 use crate::contract::issuer::Issuer;
 use crate::contract::resource::ResourceUri;
 use crate::mcp::toolset::Toolsets;
+use crate::vault::Languages;
 
 pub use check::check;
 pub use faults::{Fault, Faults};
@@ -49,6 +50,8 @@ pub struct Configuration {
     pub allowed_origins: Vec<String>,
     /// Which tools are listed.
     pub toolsets: Toolsets,
+    /// The languages that the notes are in, the first that of notes which do not say.
+    pub languages: Languages,
     /// How long things live.
     pub lifetimes: Lifetimes,
     /// What hashing a password costs. No setting: only tests have a reason to take less.
@@ -160,6 +163,7 @@ impl Configuration {
             trusted_proxies: Vec::new(),
             allowed_origins: Vec::new(),
             toolsets: Toolsets::default(),
+            languages: Languages::default(),
             lifetimes: Lifetimes::default(),
             hashing_cost: HashingCost::STRONG,
             log: LogSettings { filter: "info".to_owned(), format: LogFormat::Text },

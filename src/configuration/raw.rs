@@ -49,13 +49,14 @@ pub enum Key {
     TrustedProxies,
     AllowedOrigins,
     Toolsets,
+    Languages,
     Log,
     LogFormat,
 }
 
 impl Key {
     /// Every scalar key.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Vault,
         Self::Inbox,
         Self::Listen,
@@ -67,6 +68,7 @@ impl Key {
         Self::TrustedProxies,
         Self::AllowedOrigins,
         Self::Toolsets,
+        Self::Languages,
         Self::Log,
         Self::LogFormat,
     ];
@@ -76,6 +78,7 @@ impl Key {
     pub const fn table(self) -> Option<&'static str> {
         match self {
             Self::Toolsets => Some("mcp"),
+            Self::Languages => Some("search"),
             Self::Vault
             | Self::Inbox
             | Self::Listen
@@ -111,6 +114,7 @@ impl Key {
             Self::TrustedProxies => "trusted_proxies",
             Self::AllowedOrigins => "allowed_origins",
             Self::Toolsets => "toolsets",
+            Self::Languages => "languages",
             Self::Log => "log",
             Self::LogFormat => "log_format",
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use directories::ProjectDirs;
 
 use super::faults::Faults;
-use super::raw::{CONFIG_VARIABLE, RawConfiguration};
+use super::raw::{CONFIG_VARIABLE, Key, RawConfiguration};
 use super::{Configuration, check, file};
 
 /// Reads and checks the configuration of this process: `flags`, then the
@@ -19,6 +19,33 @@ pub fn gather(
     flags: RawConfiguration,
     config_file: Option<PathBuf>,
 ) -> Result<Configuration, Faults> {
+    let (raw, data_dir, faults) = read(flags, config_file);
+    check(&raw, data_dir, faults)
+}
+
+/// The same for a command about one vault: one that a flag names takes the place of
+/// those of the users in the file.
+///
+/// # Errors
+///
+/// [`Faults`].
+pub fn gather_one_vault(
+    flags: RawConfiguration,
+    config_file: Option<PathBuf>,
+) -> Result<Configuration, Faults> {
+    let names_vault = flags.scalars.contains_key(&Key::Vault);
+    let (mut raw, data_dir, faults) = read(flags, config_file);
+    if names_vault {
+        raw.users.clear();
+    }
+    check(&raw, data_dir, faults)
+}
+
+/// Everything that was said, the platform's data folder, and what is wrong so far.
+fn read(
+    flags: RawConfiguration,
+    config_file: Option<PathBuf>,
+) -> (RawConfiguration, Option<PathBuf>, Faults) {
     let mut faults = Faults::default();
     // Names and values that are no text cannot be ours.
     let variables: Vec<(String, String)> = std::env::vars_os()
@@ -33,7 +60,7 @@ pub fn gather(
         .map_or_else(RawConfiguration::default, |path| read_file(&path, &mut faults));
     let default_data_dir = variable(STATE_DIRECTORY).or_else(platform_data_dir);
     let environment = RawConfiguration::from_environment(variables, &mut faults);
-    check(&flags.or(environment).or(from_file), default_data_dir, faults)
+    (flags.or(environment).or(from_file), default_data_dir, faults)
 }
 
 /// Set by systemd for units with `StateDirectory=` (systemd.exec(5)).

@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use super::raw::Key;
 use super::{Configuration, Faults, LogFormat, People, RawConfiguration, TokenSource, check, file};
 use crate::mcp::toolset::Toolset;
+use crate::vault::Language;
 
 fn from(
     flags: &[(Key, &str)],
@@ -226,6 +227,31 @@ fn an_inbox_is_named_or_there_is_none() {
         found,
         ["BRAIN_MCP_INBOX = \"new\": the file has [[user]]: give their inbox there instead"]
     );
+}
+
+/// Issue, Build 2: the languages of the vault are named in all three forms, by code or
+/// name, and what is no language is told.
+#[test]
+fn languages_are_chosen_by_name_or_code() {
+    let names = |flags: &[(Key, &str)], environment: &[(&str, &str)], text: &str| {
+        let text = format!("vault = 'src'\n{text}");
+        let configuration = from(flags, environment, &text).expect("a configuration");
+        configuration.languages.iter().map(Language::name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&[], &[], ""), ["english"]);
+    let file = "[search]\nlanguages = ['en', 'German']";
+    assert_eq!(names(&[], &[], file), ["english", "german"]);
+    let environment = [("BRAIN_MCP_LANGUAGES", "de-AT, fr")];
+    assert_eq!(names(&[], &environment, file), ["german", "french"]);
+    assert_eq!(names(&[(Key::Languages, "nb")], &environment, file), ["norwegian"]);
+    let text = "vault = 'src'\n[search]\nlanguages = ['Germn']\nlanguage = 'en'";
+    let found = faults(&[], text);
+    let [misspelt, key] = &*found else { panic!("{found:#?}") };
+    assert!(misspelt.starts_with("search.languages (in the file) = \"Germn\""), "{misspelt}");
+    assert!(misspelt.ends_with("; did you mean german?"), "{misspelt}");
+    assert_eq!(key, "search.language: no such key; did you mean languages?");
+    assert_eq!(faults(&[], "vault = 'src'\n[search]\nlanguages = []").len(), 1);
+    assert_eq!(faults(&[], "vault = 'src'\nsearch = 'en'").len(), 1);
 }
 
 /// Design section 6: which tools are listed is chosen in all three forms.

@@ -72,7 +72,7 @@ use crate::vault::snapshot::Keeper;
 use crate::vault::survey::Surveyor;
 use crate::vault::watch::Watcher;
 
-pub use crate::search::analysis::Languages;
+pub use crate::search::analysis::{Language, Languages};
 
 /// A request is started over this often when the vault changes under it.
 const ATTEMPTS: usize = 4;
@@ -221,12 +221,19 @@ impl Vault {
         Ok(Page { title: page::title(&path, &text), path, text })
     }
 
+    /// Why nothing can be answered, as far as is known. For the owner only: it names
+    /// files.
+    #[must_use]
+    pub fn trouble(&self) -> Option<String> {
+        self.0.keeper.trouble()
+    }
+
     /// What git's attributes make of every page. For the owner only: it names pages
     /// whatever their class.
     ///
     /// # Errors
     ///
-    /// [`Unavailable`]; the reason is in the log.
+    /// [`Unavailable`]; [`Self::trouble`] has the reason.
     pub fn classification(&self) -> Result<Classification, Unavailable> {
         let snapshot = self.0.keeper.snapshot().ok_or(Unavailable)?;
         let mut pages = Vec::new();

@@ -146,6 +146,11 @@ impl Keeper {
         judged.inspect_err(|trouble| log_trouble(&trouble.to_string())).ok()
     }
 
+    /// Why the last survey came to nothing; `None` if it did not.
+    pub(super) fn trouble(&self) -> Option<String> {
+        self.workshop().failed.as_ref().map(|(_, reason)| reason.clone())
+    }
+
     fn is_right(&self, snapshot: &Snapshot) -> bool {
         snapshot.is_settled
             && !snapshot.is_outdated.load(Ordering::Acquire)

@@ -1,5 +1,6 @@
 //! `brain-mcp search` and `brain-mcp stats`: what the owner sees.
 
+use std::fs;
 use std::process::{Command, Output};
 
 use brain_mcp::admin::terminal::Paint;
@@ -9,7 +10,7 @@ use brain_mcp::vault::answers::{
     SkipReason, TagCount, VaultStats, Watching,
 };
 use jiff::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::VaultBuilder;
 
@@ -133,6 +134,104 @@ fn figures_are_readable() {
 
 fn run(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_brain-mcp")).args(arguments).output().expect("it runs")
+}
+
+fn text_of(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("text")
+}
+
+/// Design section 2: 0 found, 1 nothing found; and each scope finds its own.
+#[test]
+fn a_real_vault_is_searched() {
+    let vault = VaultBuilder::git(&[
+        (".gitattributes", "closed/** filter=git-crypt\n"),
+        ("house/heat pump.md", "# Heat pump\n\n## Offers\n\nTwo offers of a pump. #house\n"),
+        ("closed/pump.md", "# The other pump\n"),
+        ("pump.private.md", "pump\n"),
+        ("inbox/pump.md", "pump\n"),
+    ]);
+    let root = vault.root().to_str().unwrap();
+    let paths = |arguments: &[&str]| {
+        let all = ["search", "--vault", root, "--inbox", "inbox", "--json"];
+        let output = run(&[&all, arguments].concat());
+        let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let hits = json["hits"].as_array().expect("hits");
+        let mut paths: Vec<String> =
+            hits.iter().map(|hit| hit["path"].as_str().expect("a path").to_owned()).collect();
+        paths.sort();
+        assert!(output.stderr.is_empty(), "{}", text_of(&output.stderr));
+        (output.status.code(), paths)
+    };
+    let (open, closed) = ("house/heat pump.md".to_owned(), "closed/pump.md".to_owned());
+    assert_eq!(paths(&["pump"]), (Some(0), vec![closed, open.clone()]));
+    assert_eq!(paths(&["--scope", "wiki:read", "pump"]), (Some(0), vec![open]));
+    assert_eq!(paths(&["--folder", "inbox", "pump"]), (Some(0), vec!["inbox/pump.md".to_owned()]));
+    assert_eq!(paths(&["zeppelin"]), (Some(1), Vec::new()));
+
+    let output = run(&["search", "--vault", root, "heat", "pump"]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = text_of(&output.stdout);
+    assert!(text.starts_with("Heat pump  house/heat pump.md:"), "{text}");
+    assert!(!text.contains('\u{1b}'), "{text}");
+    let output = run(&["search", "--vault", root, "zeppelin"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text_of(&output.stdout).starts_with("No note matches "));
+}
+
+#[test]
+fn a_real_vault_is_counted() {
+    let vault = VaultBuilder::plain(&[
+        ("a.md", "# A\n\n[[b]] [[nowhere]] #house\n"),
+        ("b.md", "# B\n"),
+        ("c.md", "\0\u{1}\n"),
+    ]);
+    let root = vault.root().to_str().unwrap();
+    let output = run(&["stats", "--vault", root, "--json"]);
+    assert_eq!(output.status.code(), Some(0));
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&json["notes"], &json["tags"]), (&json!(2), &json!(1)));
+    assert_eq!(json["links"], json!({ "resolved": 1, "broken": 1 }));
+    assert_eq!(json["health"]["skipped"], json!([{ "path": "c.md", "reason": "it is not text" }]));
+    let output = run(&["stats", "--vault", root]);
+    assert!(text_of(&output.stdout).contains("indexed      2 of 3 files"));
+    let empty = VaultBuilder::plain(&[]);
+    let output = run(&["stats", "--vault", empty.root().to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+}
+
+/// Word forms are one in the languages that the owner names, in all three forms.
+#[test]
+fn languages_reach_the_search() {
+    let vault = VaultBuilder::plain(&[("a.md", "Zwei Bäume\n")]);
+    let root = vault.root().to_str().unwrap();
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    let text = format!("vault = {root:?}\n[search]\nlanguages = ['en', 'de']\n");
+    fs::write(file.path(), text).expect("written");
+    let found = |arguments: &[&str], variable: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_brain-mcp"));
+        command.env("BRAIN_MCP_LANGUAGES", variable).arg("search").args(arguments).arg("baum");
+        command.output().expect("it runs").status.code()
+    };
+    assert_eq!(found(&["--vault", root], ""), Some(1));
+    assert_eq!(found(&["--vault", root, "--languages", "de"], ""), Some(0));
+    assert_eq!(found(&["--vault", root], "german"), Some(0));
+    assert_eq!(found(&["--config", file.path().to_str().unwrap()], ""), Some(0));
+    assert_eq!(found(&["--vault", root, "--languages", "germn"], ""), Some(2));
+}
+
+/// Commands have no log: what keeps the vault from answering is told.
+#[test]
+fn a_vault_that_cannot_be_judged_says_why() {
+    let vault = VaultBuilder::git(&[("a.md", "# A\n")]);
+    fs::create_dir(vault.root().join(".gitattributes")).expect("a folder");
+    let root = vault.root().to_str().unwrap();
+    for arguments in [&["search", "--vault", root, "a"][..], &["stats", "--vault", root]] {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(2));
+        let words = text_of(&output.stderr);
+        assert!(words.contains("temporarily unavailable: the rule file "), "{words}");
+        assert!(words.contains("is no regular file"), "{words}");
+    }
 }
 
 /// Design section 2: 0 found, 1 nothing found, 2 a fault that is told.

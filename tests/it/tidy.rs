@@ -20,8 +20,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("vault", &["access", "search", "clock"]),
     // Entropy: cursors are sealed with a key of the process.
     ("mcp", &["vault", "access", "resource_server", "entropy"]),
-    // Each part's settings, and what they are made of: an inbox is one of `access`.
-    ("configuration", &["authorization_server", "contract", "mcp", "access"]),
+    // Each part's settings, and what they are made of: an inbox is one of `access`,
+    // a language one of `vault`.
+    ("configuration", &["authorization_server", "contract", "mcp", "access", "vault"]),
     ("telemetry", &["configuration"]),
     // The owner names scopes at the terminal, to see what a client with them sees.
     ("admin", &["authorization_server", "access", "vault", "configuration", "clock", "contract"]),

@@ -1,10 +1,12 @@
 //! gitattributes.md section 6.1, row 9: the disk changes while pages are read.
 
+use std::fs::rename;
+use std::ops::Range;
 use std::os::unix::fs::symlink;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{Folder, viewer};
 use crate::contract::scope::Scope;
@@ -15,16 +17,31 @@ const ROUNDS: usize = 100;
 const CANARY: &str = "canary";
 const PROTECTED: &str = "closed/** filter=git-crypt\nwiki/** filter=git-crypt\n";
 
+/// How the rule file is written anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rewrite {
+    /// By another file that takes its place.
+    Renamed,
+    /// Cut to nothing, then written.
+    InPlace,
+}
+
+/// A rule file that is cut to nothing counts as meant so after 100 ms. A writer that was
+/// kept waiting for longer than this has perhaps shown that vault, and nothing tells it
+/// from one without rules.
+const STALL: Duration = Duration::from_millis(50);
+
 /// A thousand harmless pages get a protecting rule each, and only then a canary, or
 /// become a link to one. Who reads with the ordinary scope meanwhile never sees it.
 #[test]
 fn a_canary_written_after_its_rule_never_comes_out() {
-    let served: usize = (0..VAULTS).map(|_| swap_while_reading()).sum();
+    let rewrites = [Rewrite::Renamed, Rewrite::InPlace].into_iter().cycle().take(VAULTS);
+    let served: usize = rewrites.map(swap_while_reading).sum();
     assert!(served > VAULTS * ROUNDS / 2, "too little was served to have been a test");
 }
 
 /// Swaps each page of one vault once. Returns how often a page was served.
-fn swap_while_reading() -> usize {
+fn swap_while_reading(rewrite: Rewrite) -> usize {
     let folder = Folder::repository();
     for round in 0..ROUNDS {
         folder.write(&page(round), "harmless");
@@ -35,11 +52,20 @@ fn swap_while_reading() -> usize {
     let vault = folder.open();
     let reader = viewer(&[Scope::Read]);
     let (current, reads, served) = <(AtomicUsize, AtomicUsize, AtomicUsize)>::default();
+    // What came out, with the time of the request; and when a writer was kept waiting.
+    let (leaks, stalls) =
+        <(Mutex<Vec<(Range<Instant>, String)>>, Mutex<Vec<Range<Instant>>>)>::default();
+    let leak = |began: Instant, what: String| {
+        leaks.lock().unwrap().push((began..Instant::now(), what));
+    };
     let read_pages = || {
         while current.load(Ordering::SeqCst) < ROUNDS {
             let path = page(current.load(Ordering::SeqCst));
+            let began = Instant::now();
             if let Ok(page) = vault.vault.read_page(&reader, &path) {
-                assert_eq!(page.text, "harmless", "{path}");
+                if page.text != "harmless" {
+                    leak(began, format!("{path}: {}", page.text));
+                }
                 served.fetch_add(1, Ordering::SeqCst);
             }
             reads.fetch_add(1, Ordering::SeqCst);
@@ -47,7 +73,11 @@ fn swap_while_reading() -> usize {
     };
     let search_pages = || {
         while current.load(Ordering::SeqCst) < ROUNDS {
-            assert_eq!(vault.search(&reader, CANARY, 10).unwrap_or_default(), []);
+            let began = Instant::now();
+            let hits = vault.search(&reader, CANARY, 10).unwrap_or_default();
+            if !hits.is_empty() {
+                leak(began, format!("{hits:?}"));
+            }
             thread::sleep(Duration::from_millis(2));
         }
     };
@@ -71,12 +101,27 @@ fn swap_while_reading() -> usize {
                 symlink("../closed/canary.md", folder.at(&page(round))).expect("a link");
             } else {
                 rules = format!("{rules}{} filter=git-crypt\n", page(round));
-                folder.write(".gitattributes", &rules);
+                let began = Instant::now();
+                match rewrite {
+                    Rewrite::Renamed => {
+                        folder.write(".new", &rules);
+                        rename(folder.at(".new"), folder.at(".gitattributes")).expect("a name");
+                    }
+                    Rewrite::InPlace => folder.write(".gitattributes", &rules),
+                }
+                if rewrite == Rewrite::InPlace && began.elapsed() > STALL {
+                    stalls.lock().unwrap().push(began..Instant::now());
+                }
                 folder.write(&page(round), CANARY);
             }
             current.store(round + 1, Ordering::SeqCst);
         }
     });
+    let stalls = stalls.into_inner().unwrap();
+    for (request, what) in leaks.into_inner().unwrap() {
+        let meets = |stall: &Range<Instant>| request.start < stall.end && stall.start < request.end;
+        assert!(stalls.iter().any(meets), "{rewrite:?}: {what}");
+    }
     served.into_inner()
 }
 
@@ -112,8 +157,8 @@ fn folders_that_trade_names_give_nothing_out() {
                 );
             }
         };
-        let rename = |from: &str, to: &str| {
-            std::fs::rename(folder.at(from), folder.at(to)).expect("a name for a name");
+        let swap = |from: &str, to: &str| {
+            rename(folder.at(from), folder.at(to)).expect("a name for a name");
         };
         thread::scope(|scope| {
             let reading = scope.spawn(read);
@@ -122,9 +167,9 @@ fn folders_that_trade_names_give_nothing_out() {
             }
             // At ever other distances from the steps of a reader.
             thread::sleep(Duration::from_micros(round * 97 % 4_000));
-            rename("one", "aside");
-            rename("two", "one");
-            rename("aside", "two");
+            swap("one", "aside");
+            swap("two", "one");
+            swap("aside", "two");
             thread::sleep(Duration::from_millis(30));
             is_over.store(1, Ordering::SeqCst);
         });
