@@ -27,6 +27,8 @@ mod foreign_issuer;
 mod front_page;
 /// A vault with two keys of the real git-crypt: open, half locked, locked.
 mod git_crypt;
+/// Notes with odd names, in folders with odd names.
+mod names;
 /// A page that becomes sensitive is refused by the very next request.
 mod next_request;
 /// Answers over a vault equal answers over the same vault without its hidden pages.
