@@ -270,7 +270,8 @@ fn window(text: &str, stretch: Range<usize>, max_chars: usize) -> Range<usize> {
     let mut left = room;
     let before = &text[..stretch.start];
     for (at, character) in before.char_indices().rev() {
-        if left == 0 || character == '\n' && before[..at].ends_with(['\n', '\r']) {
+        let line = before[..at].strip_suffix('\r').unwrap_or(&before[..at]);
+        if left == 0 || character == '\n' && line.ends_with(['\n', '\r']) {
             break;
         }
         start = at;

@@ -1,9 +1,11 @@
 //! What is in a page: bytes → text → title.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 use jiff::tz::TimeZone;
+use memchr::memchr_iter;
 use sha2::{Digest as _, Sha256};
 
 use crate::access::path::VaultPath;
@@ -19,6 +21,10 @@ pub(super) enum Content {
     Binary,
 }
 
+/// A text may have so many NULs: one among so many characters. UTF-16 without a mark,
+/// and whatever is no text, has more.
+const CHARACTERS_A_NUL: usize = 10;
+
 /// Decodes a page: UTF-8, what its byte order mark says, else Windows-1252, the
 /// encoding in which no text of an old editor is invalid.
 pub(super) fn decode(bytes: Vec<u8>) -> Content {
@@ -26,17 +32,26 @@ pub(super) fn decode(bytes: Vec<u8>) -> Content {
         return Content::Ciphertext;
     }
     let (encoding, mark) = Encoding::for_bom(&bytes).unwrap_or((UTF_8, 0));
-    if encoding == UTF_8 && bytes[mark..].contains(&0) {
-        return Content::Binary;
-    }
     let (text, is_damaged) = encoding.decode_without_bom_handling(&bytes[mark..]);
     match is_damaged {
-        false if text.contains('\0') => Content::Binary,
-        false => Content::Text(text.into_owned()),
-        true if encoding == UTF_8 => {
+        false => without_nuls(text),
+        true if encoding == UTF_8 && !bytes[mark..].contains(&0) => {
             Content::Text(WINDOWS_1252.decode_without_bom_handling(&bytes[mark..]).0.into_owned())
         }
         true => Content::Binary,
+    }
+}
+
+/// A text in which a stray NUL is read as `CommonMark` has it (section 2.3): as a sign
+/// for a character that cannot be shown.
+fn without_nuls(text: Cow<'_, str>) -> Content {
+    let nuls = memchr_iter(0, text.as_bytes()).count();
+    if nuls == 0 {
+        Content::Text(text.into_owned())
+    } else if nuls * CHARACTERS_A_NUL <= text.chars().count() {
+        Content::Text(text.replace('\0', "\u{fffd}"))
+    } else {
+        Content::Binary
     }
 }
 

@@ -116,7 +116,9 @@ impl Vault {
         limit: usize,
     ) -> Result<Vec<RelatedNote>, ReadError> {
         let page = reading::open(&self.0, viewer, path)?;
-        Ok(self.ask(viewer, |view| Ok(library::related::related(view, &page.path, limit)))?)
+        Ok(self.ask(viewer, |view| {
+            Ok(library::related::related(view, &page.path, &page.text, limit))
+        })?)
     }
 
     /// What the vault consists of.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::access::class::NameCase;
@@ -19,6 +20,19 @@ const INDEX_LOCK: &str = "index.lock";
 const SETTINGS: [&str; 2] = ["config", "config.worktree"];
 /// What says which commit is checked out: its blobs are evidence.
 const HEADS: [&str; 3] = ["HEAD", "packed-refs", "reftable/tables.list"];
+/// What git puts into its folder.
+const OF_REPOSITORIES: [&str; 10] = [
+    "HEAD",
+    "config",
+    "objects",
+    "refs",
+    "reftable",
+    "index",
+    "info",
+    "hooks",
+    "packed-refs",
+    "commondir",
+];
 /// What stands there while rules may be half one branch's and half another's.
 const UNDERWAY: [&str; 5] =
     ["MERGE_HEAD", "rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVERT_HEAD"];
@@ -55,7 +69,22 @@ enum Toggle {
 pub(super) fn is_in_repository(root: &Path) -> bool {
     // A bare repository has no `.git`; opening it must fail, not serve its insides.
     let is_bare = ["HEAD", "objects", "refs"].iter().all(|name| root.join(name).exists());
-    is_bare || git_places(root).any(|place| fs::symlink_metadata(place).is_ok())
+    is_bare || git_places(root).any(|place| may_be_repository(&place))
+}
+
+/// Whether there is anything of a repository at a place of that name. A folder without
+/// any of git's own files is none to git either; a damaged repository has some, and is
+/// not taken for a folder without rules.
+fn may_be_repository(place: &Path) -> bool {
+    let is_there = |path: &Path| match fs::symlink_metadata(path) {
+        Ok(metadata) => Some(metadata.is_dir()),
+        Err(error) => (error.kind() != io::ErrorKind::NotFound).then_some(false),
+    };
+    match is_there(place) {
+        None => false,
+        Some(false) => true,
+        Some(true) => OF_REPOSITORIES.iter().any(|name| is_there(&place.join(name)).is_some()),
+    }
 }
 
 /// Where a repository that contains `root` may have its `.git`.
@@ -68,6 +97,8 @@ pub(super) fn watch_for_repository(root: &Path, fingerprint: &mut Fingerprint) {
     for place in git_places(root) {
         // A folder, or a file that names one.
         fingerprint.look(place.clone(), Watch::Presence);
+        // A folder that was none may become one.
+        fingerprint.look(place.join("HEAD"), Watch::Presence);
         fingerprint.look(place, Watch::Settings);
     }
 }

@@ -31,6 +31,8 @@ mod front_page;
 mod git_crypt;
 /// Notes written into the inbox, and nothing else that is ever written.
 mod inbox;
+/// Notes with odd names, in folders with odd names.
+mod names;
 /// A page that becomes sensitive is refused by the very next request.
 mod next_request;
 /// Answers over a vault equal answers over the same vault without its hidden pages.

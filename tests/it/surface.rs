@@ -81,12 +81,14 @@ fn paths(list: &Value) -> BTreeSet<&str> {
 async fn search_notes_finds_visible_notes_with_all_that_a_model_needs() {
     let scene = Scene::new().await;
     let found = scene.call("search_notes", json!({ "query": "tomatoes watering" })).await;
-    assert_eq!(found["total"], 2, "{found}");
+    // Bread has water in it.
+    assert_eq!(found["total"], 3, "{found}");
     let first = &found["hits"][0];
     assert_eq!(first["path"], "garden/Tomatoes.md");
     assert_eq!(first["title"], "Tomatoes");
     assert_eq!(first["tags"], json!(["garden", "plants/tomato"]));
     assert_eq!(first["modified_from"], "frontmatter");
+    assert_eq!((&first["lines"], &first["anchor"]), (&json!([5, 15]), &json!("tomatoes")));
     let characters: Vec<char> = first["snippet"].as_str().unwrap().chars().collect();
     for range in first["matches"].as_array().unwrap() {
         let [start, end] = [0, 1].map(|side| range[side].as_u64().unwrap());
@@ -183,6 +185,7 @@ async fn several_notes_have_an_error_each() {
     }
 }
 
+/// L30: tags of the frontmatter and of the text are one kind, with counts.
 #[tokio::test]
 async fn lists_and_tags_have_what_is_visible() {
     let scene = Scene::new().await;

@@ -23,24 +23,43 @@ pub(in crate::mcp) const MOST_BYTES: usize = 24_000;
 /// Why nothing is found by its meaning (L28).
 pub(in crate::mcp) const SEMANTIC: &str = "off: no model";
 
-/// How much of each hit is shown: characters of the snippet and the title, tags,
-/// headings. When an answer is too long, snippets give way first.
-const SHAPES: [Shape; 7] = [
-    Shape { snippet: 260, tags: 8, headings: 4, title: 120 },
-    Shape { snippet: 200, tags: 8, headings: 4, title: 120 },
-    Shape { snippet: 150, tags: 6, headings: 3, title: 120 },
-    Shape { snippet: 110, tags: 5, headings: 2, title: 100 },
-    Shape { snippet: 80, tags: 3, headings: 1, title: 80 },
-    Shape { snippet: 60, tags: 1, headings: 1, title: 60 },
-    Shape { snippet: 40, tags: 0, headings: 0, title: 40 },
+/// How much of each hit is shown: characters of the snippet, of the first hits and of
+/// the others, tags, headings, characters of the title. When an answer is too long, what
+/// is said of the later hits gives way first: the answer is likelier among the first.
+const SHAPES: [Shape; 10] = [
+    Shape::of([260, 260], 8, 4, 120),
+    Shape::of([260, 200], 8, 4, 120),
+    Shape::of([260, 150], 6, 3, 120),
+    Shape::of([240, 110], 5, 2, 100),
+    Shape::of([220, 80], 3, 2, 80),
+    Shape::of([200, 60], 2, 1, 60),
+    Shape::of([160, 50], 1, 1, 60),
+    Shape::of([120, 40], 1, 0, 50),
+    Shape::of([80, 40], 0, 0, 40),
+    Shape::of([40, 40], 0, 0, 40),
 ];
+
+/// So many hits are the first ones.
+const FIRST: usize = 3;
 
 #[derive(Clone, Copy)]
 struct Shape {
-    snippet: usize,
+    snippets: [usize; 2],
     tags: usize,
     headings: usize,
     title: usize,
+}
+
+impl Shape {
+    const fn of(snippets: [usize; 2], tags: usize, headings: usize, title: usize) -> Self {
+        Self { snippets, tags, headings, title }
+    }
+
+    /// The characters of the snippet of a hit, by its place.
+    fn snippet(self, place: usize) -> usize {
+        let [first, other] = self.snippets;
+        if place < FIRST { first } else { other }
+    }
 }
 
 /// What `search_notes` answers.
@@ -95,8 +114,8 @@ struct HitEntry {
     /// frontmatter, commit or file.
     modified_from: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "f32")]
-    score: Option<f32>,
+    #[schemars(with = "f64")]
+    score: Option<f64>,
     /// The note that it is a conflict copy of.
     #[serde(skip_serializing_if = "String::is_empty")]
     conflict_of: String,
@@ -121,7 +140,10 @@ pub(in crate::mcp) fn fitting(
         for shape in SHAPES {
             let result = written(vault, results, shown, shape, &cursor);
             let length = serde_json::to_string(&result).map_or(0, |text| text.len());
-            if length <= most || (shown <= 1 && shape.headings == 0) {
+            if length <= most {
+                return result;
+            }
+            if shown <= 1 && shape.snippet(0) == SHAPES[SHAPES.len() - 1].snippet(0) {
                 return result;
             }
         }
@@ -150,7 +172,11 @@ fn written(
     next: &Next,
 ) -> CallToolResult {
     let hits = &results.hits[..shown];
-    let entries: Vec<HitEntry> = hits.iter().map(|hit| HitEntry::of(hit, shape)).collect();
+    let entries: Vec<HitEntry> = hits
+        .iter()
+        .enumerate()
+        .map(|(place, hit)| HitEntry::of(hit, shape, shape.snippet(place)))
+        .collect();
     let text = as_text(results, &entries, hits, next);
     let QueryReading { interpreted, ignored, corrected } = &results.reading;
     let correction = |(typed, instead): &(String, String)| Correction {
@@ -185,9 +211,9 @@ fn link(vault: &str, hit: &NoteHit, shape: Shape) -> Resource {
 }
 
 impl HitEntry {
-    fn of(hit: &NoteHit, shape: Shape) -> Self {
+    fn of(hit: &NoteHit, shape: Shape, snippet: usize) -> Self {
         let NoteHit { note, score, passage } = hit;
-        let (snippet, matches) = cut(passage, shape.snippet);
+        let (snippet, matches) = cut(passage, snippet);
         let hidden = passage.headings.len().saturating_sub(shape.headings);
         let headings = passage.headings.iter().skip(hidden);
         Self {
@@ -210,7 +236,7 @@ impl HitEntry {
             modified: moment(note.modified.at),
             modified_from: source(note.modified.source),
             // A thousandth tells two notes apart as well as seven digits do.
-            score: score.map(|score| (score * 1_000.0).round() / 1_000.0),
+            score: score.map(|score| (f64::from(score) * 1_000.0).round() / 1_000.0),
             conflict_of: note.conflict_of.as_ref().map(ToString::to_string).unwrap_or_default(),
         }
     }

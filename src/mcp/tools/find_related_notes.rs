@@ -52,7 +52,7 @@ pub(in crate::mcp) struct RelatedAnswer {
 struct RelatedEntry {
     #[serde(flatten)]
     note: NoteEntry,
-    score: f32,
+    score: f64,
     /// Why.
     reasons: Vec<String>,
 }
@@ -94,7 +94,7 @@ impl RelatedAnswer {
     pub(in crate::mcp) fn of(related: &[RelatedNote]) -> Self {
         let entry = |related: &RelatedNote| RelatedEntry {
             note: NoteEntry::of(&related.note),
-            score: (related.score * 1_000.0).round() / 1_000.0,
+            score: (f64::from(related.score) * 1_000.0).round() / 1_000.0,
             reasons: related.reasons.iter().take(REASONS).map(reason).collect(),
         };
         Self { notes: within(related.iter().map(entry), MOST_BYTES), semantic: SEMANTIC }

@@ -92,10 +92,9 @@ impl<P> SegmentBuilder<P> {
         let title_length = reach.next;
         // What a heading says of the title again is no second word of the text: counted
         // once and with its own share, titles help; counted twice, they mislead.
-        let is_repeated = |field: &&(Field, &str)| {
-            field.0 == Field::Heading
-                && document.fields.iter().any(|title| is_title(&title) && title.1 == field.1)
-        };
+        let titles: Vec<&str> = document.fields.iter().filter(is_title).map(|it| it.1).collect();
+        let is_repeated =
+            |field: &&(Field, &str)| field.0 == Field::Heading && titles.contains(&field.1);
         let texts = document.fields.iter().filter(|field| !is_title(field));
         for (field, text) in texts.filter(|field| !is_repeated(field)) {
             self.add_text(analyzer, *field, text, &mut reach);

@@ -79,6 +79,15 @@ fn phrases_reach_over_markup() {
     assert_eq!(window.matches, std::slice::from_ref(&(0..8)));
 }
 
+/// L8: a line that ends in two characters is not two lines.
+#[test]
+fn a_window_begins_at_a_paragraph_however_lines_end() {
+    for end in ["\n", "\r\n"] {
+        let text = ["before", "", "first", "second iron", ""].join(end);
+        assert_eq!(shown(&text, "iron", 99), format!("first{end}second [iron]"));
+    }
+}
+
 #[test]
 fn without_a_match_it_is_the_beginning() {
     assert_eq!(shown("  first words and more", "zebra", 11), "first words");

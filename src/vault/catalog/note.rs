@@ -1,5 +1,6 @@
 //! What is kept of a note in memory: everything but its text.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -11,6 +12,10 @@ use crate::vault::fingerprint::Identity;
 use crate::vault::links::{link_keys, name_keys, path_key};
 use crate::vault::markdown::{Link, LinkKind, Parsed, SpanKind};
 use crate::vault::names::conflict_of;
+
+/// The longest tag that is kept, in bytes. Each level of a tag is a tag too, so the work
+/// grows with the square of the length.
+const LONGEST_TAG: usize = 500;
 
 /// A note as the index knows it.
 #[derive(Debug)]
@@ -76,14 +81,9 @@ impl Note {
 
 /// The tags of a note, each once, in the spelling of its first use.
 pub(in crate::vault) fn distinct_tags(parsed: &Parsed) -> Vec<&str> {
-    let mut seen: Vec<(String, &str)> = Vec::new();
-    for used in &parsed.tags {
-        let folded = tag_key(&used.tag);
-        if seen.iter().all(|(known, _)| *known != folded) {
-            seen.push((folded, &used.tag));
-        }
-    }
-    seen.into_iter().map(|(_, tag)| tag).collect()
+    let mut seen = HashSet::new();
+    let tags = parsed.tags.iter().map(|used| used.tag.as_str());
+    tags.filter(|tag| tag.len() <= LONGEST_TAG && seen.insert(tag_key(tag))).collect()
 }
 
 /// A tag and all that it lies below: `a/b/c`, `a/b`, `a`.

@@ -1,13 +1,15 @@
 //! Notes that have to do with a note: by links, by tags, by the words they share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::access::path::VaultPath;
+use crate::search::analysis::Analyzer;
 use crate::search::index::Namespace;
 use crate::search::query::tag_key;
 use crate::vault::answers::{RelatedNote, Relation};
 use crate::vault::catalog::{KeptLink, Note};
 use crate::vault::library::links;
+use crate::vault::markdown;
 use crate::vault::view::{Inbox, View};
 
 /// What each kind of relation counts at most. A link was made on purpose; words are
@@ -30,17 +32,18 @@ struct Evidence {
     reasons: Vec<(f32, Relation)>,
 }
 
-/// The visible notes that are closest to a note, at most `limit`.
+/// The visible notes that are closest to a note, which has this text; at most `limit`.
 pub(in crate::vault) fn related(
     view: &View<'_>,
     path: &VaultPath,
+    text: &str,
     limit: usize,
 ) -> Vec<RelatedNote> {
     let Some(note) = view.note(path) else { return Vec::new() };
     let mut found: BTreeMap<VaultPath, Evidence> = BTreeMap::new();
     by_links(view, note, &mut found);
     by_tags(view, note, &mut found);
-    by_words(view, note, &mut found);
+    by_words(view, note, text, &mut found);
     found.remove(path);
     let mut found: Vec<(VaultPath, Evidence)> = found.into_iter().collect();
     // Stable, so equals stay in the order of their paths.
@@ -136,15 +139,39 @@ fn by_tags(view: &View<'_>, note: &Note, found: &mut BTreeMap<VaultPath, Evidenc
     }
 }
 
-fn by_words(view: &View<'_>, note: &Note, found: &mut BTreeMap<VaultPath, Evidence>) {
+fn by_words(view: &View<'_>, note: &Note, text: &str, found: &mut BTreeMap<VaultPath, Evidence>) {
     let visible = view.visible(Inbox::LeftOut);
     let key = note.path.as_str();
     let nearest = view.shelf.index().related(visible, key, &|_, _| true, NEAREST);
     let most = nearest.first().map_or(1.0, |first| first.score);
+    let shared = nearest.iter().flat_map(|near| near.shared.iter().map(String::as_str)).collect();
+    let spelled = spellings(view, text, &shared);
     for near in nearest {
         let score = SHARED_WORDS * near.score / most;
-        add(found, near.payload.path.clone(), score, Relation::SharedWords(near.shared));
+        let mut words: Vec<String> = Vec::new();
+        for term in near.shared {
+            let word = spelled.get(&*term).cloned().unwrap_or(term);
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        add(found, near.payload.path.clone(), score, Relation::SharedWords(words));
     }
+}
+
+/// The words of a text behind terms, which are stems and joined parts, as they first
+/// stand there, in lower case.
+fn spellings(view: &View<'_>, text: &str, terms: &HashSet<&str>) -> HashMap<String, String> {
+    let parsed = markdown::parse(text, &view.reader.zone);
+    let language = view.reader.languages.of_note(parsed.language.as_deref());
+    let mut spelled = HashMap::new();
+    Analyzer::new(language).analyze(text, &mut |token| {
+        if terms.contains(token.term) && !spelled.contains_key(token.term) {
+            let word = text[token.bytes].to_lowercase();
+            spelled.insert(token.term.to_owned(), word);
+        }
+    });
+    spelled
 }
 
 /// How much it says that two of so many notes have something in common.

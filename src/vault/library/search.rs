@@ -76,14 +76,21 @@ fn passage(
 ) -> Result<Passage, Stale> {
     let Some(text) = view.text(note)? else { return Ok(Passage::default()) };
     let parsed = markdown::parse(&text, &view.reader.zone);
-    let spans: Vec<Range<usize>> = parsed.spans.iter().map(|span| span.bytes.clone()).collect();
-    let window = best_passage(&text, &spans, query, analyzer, PASSAGE_CHARACTERS);
+    // The frontmatter is not part of what is searched, nor of what is shown (L13).
+    let start = parsed.frontmatter.bytes.end;
+    let body = &text[start..];
+    let in_body = |bytes: &Range<usize>| Some(bytes.start.checked_sub(start)?..bytes.end - start);
+    let spans: Vec<_> = parsed.spans.iter().filter_map(|span| in_body(&span.bytes)).collect();
+    let window = best_passage(body, &spans, query, analyzer, PASSAGE_CHARACTERS);
     Ok(window.map_or_else(Passage::default, |window| {
         let lines = Lines::of(&text);
-        let first = lines.line_of(window.bytes.start);
-        let last = lines.line_of(window.bytes.end.saturating_sub(1).max(window.bytes.start));
-        let above = headings_above(&parsed.headings, first);
-        let (line, matches) = on_one_line(&text, &window.bytes, &window.matches);
+        let line_of = |byte| lines.line_of(start + byte);
+        let first = line_of(window.bytes.start);
+        let last = line_of(window.bytes.end.saturating_sub(1).max(window.bytes.start));
+        // A window may begin in the section before.
+        let found = window.matches.first().map_or(first, |found| line_of(found.start));
+        let above = headings_above(&parsed.headings, found);
+        let (line, matches) = on_one_line(body, &window.bytes, &window.matches);
         Passage {
             text: line,
             matches,

@@ -1,7 +1,7 @@
 //! The tags of the visible notes.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::search::query::tag_key;
 use crate::vault::answers::TagCount;
@@ -21,7 +21,7 @@ pub(in crate::vault) fn count(view: &View<'_>, prefix: &str) -> Vec<TagCount> {
     let prefix = tag_key(prefix);
     let mut by_tag: HashMap<String, Use<'_>> = HashMap::new();
     for note in view.notes(Inbox::LeftOut) {
-        let mut counted: Vec<String> = Vec::new();
+        let mut counted = HashSet::new();
         for spelling in note.tags.iter().flat_map(|tag| with_parents(tag)) {
             let folded = tag_key(spelling);
             if !folded.starts_with(&prefix) || counted.contains(&folded) {
@@ -30,7 +30,7 @@ pub(in crate::vault) fn count(view: &View<'_>, prefix: &str) -> Vec<TagCount> {
             let used = by_tag.entry(folded.clone()).or_default();
             used.notes += 1;
             *used.spellings.entry(spelling).or_default() += 1;
-            counted.push(folded);
+            counted.insert(folded);
         }
     }
     let mut tags: Vec<TagCount> = by_tag

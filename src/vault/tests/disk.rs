@@ -264,7 +264,8 @@ fn only_regular_files_of_a_sensible_size_are_read() {
     assert_eq!(vault.read("open/a.md"), Err(HIDDEN));
 }
 
-/// Row 1, its second half: what holds a NUL is no text. Other encodings are.
+/// Row 1, its second half: what holds many NULs is no text. Other encodings are, and
+/// so is a text with a stray one (L6).
 #[test]
 fn texts_in_old_encodings_are_decoded() {
     let folder = Folder::repository();
@@ -273,9 +274,14 @@ fn texts_in_old_encodings_are_decoded() {
     folder.write("open/wide.md", b"\xff\xfe#\0 \0\xe9\0");
     folder.write("open/old.md", b"caf\xe9 \x93quoted\x94");
     folder.write("open/wide-nul.md", b"\xff\xfea\0\0\0b\0");
+    folder.write("open/unmarked.md", b"w\0i\0d\0e\0 \0t\0e\0x\0t\0");
+    folder.write("open/stray.md", b"one stray \0 in a line");
+    folder.write("open/old-nul.md", b"caf\xe9 in a long line, and \0");
     let vault = folder.open();
-    assert_eq!(vault.read("open/nul.md"), Err(ReadError::NotText));
-    assert_eq!(vault.read("open/wide-nul.md"), Err(ReadError::NotText));
+    for path in ["open/nul.md", "open/wide-nul.md", "open/unmarked.md", "open/old-nul.md"] {
+        assert_eq!(vault.read(path), Err(ReadError::NotText), "{path}");
+    }
+    assert_eq!(vault.read("open/stray.md").expect("a page").text, "one stray \u{fffd} in a line");
     assert_eq!(vault.read("open/bom.md").expect("a page").text, "# Title\n");
     assert_eq!(vault.read("open/wide.md").expect("a page").title, "é");
     assert_eq!(vault.read("open/old.md").expect("a page").text, "café “quoted”");

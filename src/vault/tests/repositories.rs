@@ -39,6 +39,26 @@ fn a_vault_inside_a_repository_has_its_rules() {
     assert_eq!(vault.class("wiki/people/bob.md"), PEOPLE);
 }
 
+/// A folder that is only called `.git` makes no repository, to git neither. It may
+/// become one, and a damaged repository is not taken for a folder without rules.
+#[test]
+fn a_folder_without_a_repository_in_it_may_be_called_git() {
+    let folder = Folder::plain();
+    folder.write(".git/in.md", "hidden");
+    folder.write(".gitattributes", "closed/** filter=git-crypt\n");
+    folder.write("closed/a.md", "word");
+    let vault = folder.open();
+    assert_eq!(vault.class("closed/a.md"), ORDINARY);
+    assert_eq!(vault.class(".git/in.md"), None);
+    folder.git(&["init", "--quiet"]);
+    assert_eq!(vault.class("closed/a.md"), CONFIDENTIAL);
+
+    let damaged = Folder::repository();
+    damaged.remove(".git/HEAD");
+    let error = super::open(damaged.path()).err().expect("refused");
+    assert!(error.contains("not a git repository"), "{error}");
+}
+
 /// Row 20: what is no usable repository is refused with a reason.
 #[test]
 fn an_unusable_repository_does_not_open() {

@@ -4,10 +4,10 @@ use std::fs;
 use std::sync::Barrier;
 use std::thread;
 
-use super::{Folder, everything, viewer};
+use super::{Folder, computed, everything, viewer};
 use crate::contract::scope::{Scope, ScopeSet};
 use crate::vault::ReadError;
-use crate::vault::answers::NoteHit;
+use crate::vault::answers::{NoteHit, Relation};
 
 fn paths(hits: &[NoteHit]) -> Vec<&str> {
     hits.iter().map(|hit| hit.note.path.as_str()).collect()
@@ -41,6 +41,108 @@ fn a_hit_has_a_title_and_a_passage() {
     assert_eq!(hits[0].passage.matches, [9..15]);
     assert_eq!(hits[0].passage.lines, Some(3..=3));
     assert_eq!(hits[0].passage.headings, ["About open/a.md"]);
+}
+
+/// L13: a passage shows nothing of the frontmatter. L62: its lines are the file's, and
+/// its heading is that above the first match.
+#[test]
+fn a_passage_begins_behind_the_frontmatter() {
+    let folder = Folder::plain();
+    let head = "---\r\ntags: [zebra]\r\nsummary: about gnus\r\n---\r\n";
+    folder.write("a.md", format!("{head}# Animals\r\n\r\nAll.\r\n## Gnus\r\n\r\nA gnu 🐘.\r\n"));
+    let vault = folder.open_kept();
+    let rows = [
+        ("gnus 🐘", 7..=10, "gnus"),
+        ("animals", 5..=10, "animals"),
+        ("tag:zebra", 5..=10, "animals"),
+    ];
+    for (query, lines, heading) in rows {
+        let hits = vault.search(&everything(), query, 10).expect("an answer");
+        let passage = &hits[0].passage;
+        assert!(!passage.text.contains("zebra"), "{query}: {passage:?}");
+        assert_eq!(passage.lines, Some(lines), "{query}: {passage:?}");
+        assert_eq!(passage.anchor.as_deref(), Some(heading), "{query}: {passage:?}");
+    }
+}
+
+/// Reasons are words that somebody can read, not the stems that the index has.
+#[test]
+fn related_notes_share_words_as_they_are_written() {
+    let folder = Folder::plain();
+    folder.write("a.md", "Kanban-boards are managed; colanders are not.");
+    folder.write("b.md", "A kanban-board managing colanders.");
+    for number in 0..30 {
+        folder.write(&format!("{number}.md"), format!("other {number} straw"));
+    }
+    let vault = folder.open_kept();
+    let related = vault.vault.related(&everything(), "a.md", 5).expect("an answer");
+    let [Relation::SharedWords(words)] = &*related[0].reasons else { panic!("{related:?}") };
+    for word in ["kanban", "managed", "colanders"] {
+        assert!(words.iter().any(|shared| shared == word), "{words:?}");
+    }
+}
+
+/// How long `work` computes on this thread, in nanoseconds.
+fn time(work: impl FnOnce()) -> u64 {
+    let begun = computed();
+    work();
+    computed() - begun
+}
+
+/// Eight times as much may take twenty times as long; quadratic would be sixty-four
+/// times. The least of three tries counts, since caches and other programs disturb.
+fn assert_linear(what: &str, time: impl Fn(u32) -> u64) {
+    let least = |number| (0..3).map(|_| time(number)).min().unwrap_or_default();
+    let (short, long) = (least(2_000).max(10_000_000), least(16_000));
+    assert!(long < short * 20, "{what}: {short} ns, then {long} ns");
+}
+
+/// L59: a note has as many headings, tags and links as somebody likes to put into it,
+/// and costs no more than its length.
+#[test]
+fn a_note_of_any_shape_is_indexed_in_linear_time() {
+    let shapes: [(&str, fn(u32) -> String); 5] = [
+        ("headings", |number| format!("## S{number}\n\ntext\n\n")),
+        ("tags", |number| format!("#t{number} ")),
+        ("levels of a tag", |_| "a/".to_owned()),
+        ("links", |number| format!("[[n{number}]] ")),
+        ("blocks", |number| format!("text ^b{number}\n\n")),
+    ];
+    for (what, shape) in shapes {
+        assert_linear(what, |number| {
+            let folder = Folder::plain();
+            let text: String = (0..number).map(shape).collect();
+            folder.write("long.md", format!("#a/{text}"));
+            let vault = folder.open_kept();
+            time(|| {
+                let stats = vault.vault.stats(&everything()).expect("an answer");
+                assert_eq!(stats.notes, 1);
+            })
+        });
+    }
+}
+
+/// L60: what links mean is looked up, not searched for in every note.
+#[test]
+fn links_are_resolved_in_linear_time() {
+    assert_linear("linked notes", |number| {
+        let folder = Folder::plain();
+        let number = number / 8;
+        for note in 0..number {
+            let next = (note + 1) % number;
+            folder.write(
+                &format!("{}/n{note}.md", note % 7),
+                format!("[[n{next}]] [a](../{note}.md)"),
+            );
+        }
+        let vault = folder.open_kept();
+        vault.vault.build_index(&|_, _| ()).expect("an index");
+        let mut links = (0, 0);
+        let taken = time(|| links = vault.vault.stats(&everything()).expect("an answer").links);
+        let number = usize::try_from(number).expect("few");
+        assert_eq!(links, (number, number));
+        taken
+    });
 }
 
 /// Non-interference: the answers are those of the same vault without hidden pages.

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::parsed;
 use crate::vault::markdown::{Parsed, SpanKind};
+use crate::vault::tests::computed;
 
 /// What Markdown, YAML and Obsidian make much of.
 const PIECES: &[&str] = &[
@@ -145,14 +146,6 @@ fn any_text_is_a_note_for_long() {
         Ok(())
     });
     result.expect("every text is a note");
-}
-
-/// The time that this thread has computed, in nanoseconds. What other programs do
-/// meanwhile is not in it.
-#[expect(clippy::disallowed_methods, reason = "the system's account of this thread is no page")]
-fn computed() -> u64 {
-    let account = std::fs::read_to_string("/proc/thread-self/schedstat").expect("a Linux");
-    account.split(' ').next().and_then(|time| time.parse().ok()).expect("nanoseconds")
 }
 
 /// How long a text of a shape takes, in nanoseconds.
