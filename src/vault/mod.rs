@@ -18,6 +18,7 @@
 //! `walk` and `git` (what there is) → `rulings`, `survey` (both together) → `judge` (what is
 //! served) → `snapshot` (for how long) → `files`, `page`, `library`.
 
+mod analyzers;
 pub mod answers;
 mod attributes;
 mod catalog;
@@ -57,6 +58,7 @@ use crate::access::class::{GitAttributes, NameCase, PageClass, Ruling, judge};
 use crate::access::path::VaultPath;
 use crate::access::permit::{Hidden, Viewer};
 use crate::clock::Clock;
+use crate::vault::analyzers::Analyzers;
 use crate::vault::catalog::{Catalog, PageReader};
 use crate::vault::dates::CommitDates;
 use crate::vault::files::Root;
@@ -189,6 +191,7 @@ impl Vault {
             languages: settings.languages,
             zone: TimeZone::system(),
             inbox: settings.inbox.map(|folder| format!("{folder}/")),
+            analyzers: Analyzers::default(),
         };
         let catalog = Catalog::new(Arc::clone(&root), reader.clone());
         Ok(Self(Arc::new(Parts {

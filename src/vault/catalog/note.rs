@@ -12,6 +12,9 @@ use crate::vault::links::{link_keys, name_keys, path_key};
 use crate::vault::markdown::{Link, LinkKind, Parsed, SpanKind};
 use crate::vault::names::conflict_of;
 
+/// By this the index finds conflict copies.
+pub(in crate::vault) const CONFLICT_COPY: &str = "conflict copy";
+
 /// A note as the index knows it.
 #[derive(Debug)]
 pub(in crate::vault) struct Note {
@@ -138,6 +141,7 @@ pub(super) fn document<'a>(
         .chain(all(Namespace::Link, &keys.links))
         .chain(all(Namespace::Name, &keys.names))
         .chain([(Namespace::Path, keys.path.as_str())])
+        .chain(note.copy_of.as_ref().map(|_| (Namespace::Mark, CONFLICT_COPY)))
         .collect();
     Document { key: path, fields, keywords, payload: Arc::clone(note) }
 }
