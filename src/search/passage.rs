@@ -43,8 +43,12 @@ pub fn best_passage(
     let mut finder = Finder::new(query);
     for span in spans {
         let Some(searched) = text.get(span.clone()) else { continue };
-        analyzer.analyze(searched, &mut |token| finder.take(&token, span.start));
-        finder.next_span();
+        let firsts = finder.firsts;
+        let is_wanted = |first: u8| firsts[usize::from(first)];
+        let positions =
+            analyzer.find(searched, &is_wanted, &mut |token| finder.take(&token, span.start));
+        // The words of the next span come after those of this.
+        finder.base += positions;
     }
     let matches = finder.matches();
     if matches.is_empty() {
@@ -88,10 +92,11 @@ struct Finder<'q> {
     words: HashMap<&'q str, Vec<usize>>,
     /// For each sequence and step, where that step was last reached.
     progress: Vec<Vec<Option<Progress>>>,
+    /// The first bytes of all these terms.
+    firsts: [bool; 256],
     found: Vec<Match>,
-    /// The positions of the spans before, and the first of the next.
+    /// How many positions the spans before have.
     base: u32,
-    next: u32,
 }
 
 impl<'q> Finder<'q> {
@@ -100,12 +105,17 @@ impl<'q> Finder<'q> {
             steps: HashMap::new(),
             words: HashMap::new(),
             progress: Vec::new(),
+            firsts: [false; 256],
             found: Vec::new(),
             base: 0,
-            next: 0,
         };
         for (goal, clause) in query.scored.iter().enumerate() {
             finder.look_for(goal, clause);
+        }
+        for term in finder.steps.keys().chain(finder.words.keys()) {
+            if let Some(first) = term.as_bytes().first() {
+                finder.firsts[usize::from(*first)] = true;
+            }
         }
         finder
     }
@@ -140,7 +150,6 @@ impl<'q> Finder<'q> {
 
     fn take(&mut self, token: &Token<'_>, offset: usize) {
         let position = self.base + token.position;
-        self.next = self.next.max(position + 1);
         if self.found.len() >= MOST_MATCHES {
             return;
         }
@@ -164,11 +173,6 @@ impl<'q> Finder<'q> {
                 self.found.push(Match { bytes, goal: *goal, position });
             }
         }
-    }
-
-    /// The words of the next span come after those of this.
-    fn next_span(&mut self) {
-        self.base = self.next;
     }
 
     /// Everything that was found, in the order of the text.

@@ -193,7 +193,8 @@ impl Root {
         if self.is_evicted(&metadata) {
             return Err(NoBytes::NotDownloaded);
         }
-        let mut bytes = Vec::new();
+        // One byte more than there should be, so that the end shows without growing.
+        let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
         file.take(LARGEST_PAGE + 1).read_to_end(&mut bytes).map_err(|error| no_bytes(&error))?;
         if bytes.len() as u64 > LARGEST_PAGE {
             return Err(NoBytes::TooLarge);

@@ -23,6 +23,7 @@
 //! → `catalog` (the index of a snapshot) → `view`, `library`, `questions` (what is asked)
 //! → `watch`, `follow` (what happens meanwhile), [`inbox`].
 
+mod analyzers;
 pub mod answers;
 mod attributes;
 mod catalog;
@@ -64,6 +65,7 @@ use crate::access::inbox::{Inbox, InvalidInbox};
 use crate::access::path::VaultPath;
 use crate::access::permit::{Hidden, Viewer};
 use crate::clock::Clock;
+use crate::vault::analyzers::Analyzers;
 use crate::vault::catalog::{Catalog, PageReader};
 use crate::vault::dates::CommitDates;
 use crate::vault::files::Root;
@@ -197,7 +199,12 @@ impl Vault {
         let keeper = Keeper::new(surveyor, clock.clone()).map_err(|reason| unopened(&reason))?;
         let inbox = settings.inbox.as_deref().map(str::parse::<Inbox>).transpose();
         let inbox = inbox.map_err(|error: InvalidInbox| unopened(&format!("inbox: {error}")))?;
-        let reader = PageReader { languages: settings.languages, zone: TimeZone::system(), inbox };
+        let reader = PageReader {
+            languages: settings.languages,
+            zone: TimeZone::system(),
+            inbox,
+            analyzers: Analyzers::default(),
+        };
         let catalog = Catalog::new(Arc::clone(&root), reader.clone());
         Ok(Self(Arc::new(Parts {
             watcher: OnceLock::new(),

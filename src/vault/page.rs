@@ -27,11 +27,18 @@ const CHARACTERS_A_NUL: usize = 10;
 
 /// Decodes a page: UTF-8, what its byte order mark says, else Windows-1252, the
 /// encoding in which no text of an old editor is invalid.
-pub(super) fn decode(bytes: Vec<u8>) -> Content {
+pub(super) fn decode(mut bytes: Vec<u8>) -> Content {
     if is_ciphertext(&bytes) {
         return Content::Ciphertext;
     }
     let (encoding, mark) = Encoding::for_bom(&bytes).unwrap_or((UTF_8, 0));
+    if encoding == UTF_8 && mark == 0 && !bytes.contains(&0) {
+        // As most pages are: nothing is copied.
+        bytes = match String::from_utf8(bytes) {
+            Ok(text) => return Content::Text(text),
+            Err(error) => error.into_bytes(),
+        };
+    }
     let (text, is_damaged) = encoding.decode_without_bom_handling(&bytes[mark..]);
     match is_damaged {
         false => without_nuls(text),

@@ -10,6 +10,7 @@ figures are a lower bound.
 import argparse
 import asyncio
 import json
+import os
 import pathlib
 import random
 import re
@@ -69,11 +70,15 @@ class Bench:
             if not page.name.endswith(".private.md")
             and not any(part.startswith(".") for part in page.relative_to(server.vault).parts)
         ]
-        self.words = sorted({word for page in self.pages for word in re.findall(r"\w{4,}", page)})
+        # Words of the text, so that the frequent ones are asked for most.
+        texts = (server.vault.joinpath(page).read_text(errors="replace") for page in self.chance.sample(self.pages, k=min(500, len(self.pages))))
+        self.words = [word for text in texts for word in re.findall(r"[^\W\d_]{4,}", text)]
+        self.reply_bytes = []
         self.token = oauth.Client(server.mcp_url).tokens(server.password)["access_token"]
 
-    def search(self):
-        return oauth.tool_request("search", {"query": self.chance.choice(self.words)}, self.token)
+    def search_notes(self):
+        query = " ".join(self.chance.choices(self.words, k=self.chance.randint(1, 4)))
+        return oauth.tool_request("search_notes", {"query": query}, self.token)
 
     def read_page(self):
         return oauth.tool_request("read_page", {"path": self.chance.choice(self.pages)}, self.token)
@@ -85,8 +90,9 @@ class Bench:
         async def client():
             async with Connection(self.server.port) as connection:
                 while (began := time.monotonic()) < end:
-                    await connection.send("/mcp", *make_request())
+                    answer = await connection.send("/mcp", *make_request())
                     took.append(time.monotonic() - began)
+                    self.reply_bytes.append(len(answer))
 
         await asyncio.gather(*(client() for _ in range(connections)))
         return took
@@ -112,10 +118,19 @@ class Bench:
         await asyncio.gather(*(chain(*grant) for grant in grants))
         return count
 
-    def resident(self):
+    async def index(self):
+        """Waits for the first answer: since the start, the seconds, and those of the processors."""
+        async with Connection(self.server.port) as connection:
+            await connection.send("/mcp", *self.search_notes())
+        fields = pathlib.Path(f"/proc/{self.server.process.pid}/stat").read_text().rsplit(")")[1].split()
+        # Those of git, which the server has waited for, included.
+        ticks = sum(int(field) for field in fields[11:15])
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def memory(self, kind):
         status = pathlib.Path(f"/proc/{self.server.process.pid}/status").read_text()
-        kibibytes = int(re.search(r"VmRSS:\s+(\d+)", status)[1])
-        return f"{kibibytes / 1024:.1f} MiB"
+        kibibytes = int(re.search(kind + r":\s+(\d+)", status)[1])
+        return f"{kibibytes / 1024:.0f} MiB"
 
 
 def latency(took):
@@ -134,14 +149,17 @@ async def measure(server, seconds):
     yield "pages in the vault", len(bench.pages)
     yield "binary", f"{tools.BINARY.stat().st_size / 2**20:.1f} MiB"
     yield f"start until /health answers, median of {STARTS}", f"{statistics.median(starts) * 1000:.0f} ms"
-    yield "resident memory at rest", bench.resident()
-    for name in ("search", "read_page"):
+    yield "start and index, CPU seconds", f"{await bench.index():.2f}"
+    yield "most resident memory so far", bench.memory("VmHWM")
+    for name in ("search_notes", "read_page"):
         make_request = getattr(bench, name)
+        bench.reply_bytes.clear()
         yield f"`{name}` p50 / p99, one connection", latency(await bench.calls(make_request, 1))
+        yield f"`{name}` bytes of a reply, p50", f"{statistics.median(bench.reply_bytes):.0f}"
         took = await bench.calls(make_request, CONNECTIONS)
         yield f"`{name}` a second, {CONNECTIONS} connections", f"{len(took) / seconds:.0f} (p50 / p99 {latency(took)})"
     yield f"refresh tokens exchanged a second, {REFRESHING_CLIENTS} clients", f"{await bench.refreshes() / seconds:.0f}"
-    yield "resident memory after that", bench.resident()
+    yield "resident memory after that", bench.memory("VmRSS")
 
 
 async def main():

@@ -24,7 +24,8 @@ pub use language::{Language, Languages, UnknownLanguage};
 pub use stop_words::is_stop_word;
 
 pub(in crate::search) use scan::{Buffers, Found, Role, scan};
-pub(in crate::search) use stems::Stems;
+pub use stems::{Memo, Numbered};
+pub(in crate::search) use stems::{Stems, Terms};
 
 /// Finds the terms of texts in one language. Has buffers and a cache of four megabytes
 /// that are used again: keep one for each thread.
@@ -47,6 +48,8 @@ pub struct Token<'a> {
     /// a whole beside its first part, a part in camel case beside the whole, a character
     /// beside the pair that it is in, another stem. Such terms make a text no longer.
     pub is_extra: bool,
+    /// What was noted of this term, or may be.
+    pub memo: Option<&'a Memo>,
 }
 
 impl Analyzer {
@@ -60,19 +63,37 @@ impl Analyzer {
     /// beginnings of the byte ranges, which lie between characters. Exactly one token at
     /// each position is no extra, and comes first.
     pub fn analyze(&mut self, text: &str, emit: &mut dyn FnMut(Token<'_>)) {
+        self.find(text, &|_| true, emit);
+    }
+
+    /// The same, but leaves out most of the terms whose first byte is not wanted, which
+    /// saves most of the work. Says how many positions the text has.
+    pub fn find(
+        &mut self,
+        text: &str,
+        is_wanted: &dyn Fn(u8) -> bool,
+        emit: &mut dyn FnMut(Token<'_>),
+    ) -> u32 {
         let Self { buffers, stems } = self;
+        let keeps_beginnings = stems.keeps_beginnings();
         scan(buffers, text, &mut |found| {
+            let first = found.text.as_bytes().first().copied().unwrap_or_default();
+            // Folding changes what is not ASCII; some stemmers change beginnings.
+            let is_final = first.is_ascii() && (keeps_beginnings || !found.has_stem);
+            if is_final && !is_wanted(first) {
+                return;
+            }
             let (position, bytes) = (found.position, found.bytes);
             let is_extra = !matches!(found.role, Role::Main | Role::Pair);
             if !found.has_stem {
-                emit(Token { term: found.text, position, bytes, is_extra });
+                emit(Token { term: found.text, position, bytes, is_extra, memo: None });
                 return;
             }
-            let terms = stems.terms(found.text);
-            emit(Token { term: terms.first, position, bytes: bytes.clone(), is_extra });
-            if let Some(term) = terms.second {
-                emit(Token { term, position, bytes, is_extra: true });
+            let Terms { first, second, memo } = stems.terms(found.text);
+            emit(Token { term: first, position, bytes: bytes.clone(), is_extra, memo });
+            if let Some(term) = second {
+                emit(Token { term, position, bytes, is_extra: true, memo: None });
             }
-        });
+        })
     }
 }

@@ -67,9 +67,15 @@ pub(in crate::search) struct Buffers {
 }
 
 /// Finds everything that counts as a word, in reading order: positions never fall,
-/// nor do the beginnings of the byte ranges.
-pub(in crate::search) fn scan(buffers: &mut Buffers, text: &str, sink: &mut dyn FnMut(Found<'_>)) {
-    Scan { text, at: 0, position: 0, buffers, sink }.run();
+/// nor do the beginnings of the byte ranges. Says how many positions there are.
+pub(in crate::search) fn scan(
+    buffers: &mut Buffers,
+    text: &str,
+    sink: &mut dyn FnMut(Found<'_>),
+) -> u32 {
+    let mut scan = Scan { text, at: 0, position: 0, buffers, sink };
+    scan.run();
+    scan.position
 }
 
 pub(super) struct Scan<'a> {

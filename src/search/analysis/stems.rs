@@ -1,5 +1,7 @@
 //! Words to index terms: folded, and reduced to stems as their language does it.
 
+use std::cell::Cell;
+
 use frostem::{Algorithm, Stemmer};
 
 use super::fold::push_folded;
@@ -12,8 +14,8 @@ const SETS: usize = 1 << 15;
 
 /// The longest word that is kept, in bytes, and the longest end of a stem that differs
 /// from the word.
-const LONGEST_WORD: usize = 23;
-const LONGEST_END: usize = 7;
+const LONGEST_WORD: usize = 17;
+const LONGEST_END: usize = 5;
 
 /// Makes terms of words. Most words of a text have been seen before: for those it is
 /// one look into a cache of fixed size.
@@ -33,16 +35,32 @@ pub(in crate::search) struct Terms<'a> {
     /// Where accents change how a word is reduced: what comes of it without them, since
     /// people leave them out.
     pub(in crate::search) second: Option<&'a str>,
+    /// That of the first, if the word is in the cache.
+    pub(in crate::search) memo: Option<&'a Memo>,
+}
+
+/// Where whoever numbers terms notes the number of one, beside the word that it comes
+/// from. It saves looking the term up, which waits for memory several times.
+pub type Memo = Cell<Numbered>;
+
+/// A number, and whose it is; 0 is nobody.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Numbered {
+    /// Who gave the number.
+    pub owner: u32,
+    /// The number.
+    pub number: u32,
 }
 
 /// Two words, that which was used last first: one line of the processor's cache.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 #[repr(align(64))]
 struct Set([Slot; 2]);
 
 /// A word and its stem: so many bytes of the word, and then an end.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Slot {
+    memo: Memo,
     word: [u8; LONGEST_WORD],
     length: u8,
     end: [u8; LONGEST_END],
@@ -51,8 +69,15 @@ struct Slot {
 }
 
 impl Slot {
-    const EMPTY: Self =
-        Self { word: [0; LONGEST_WORD], length: 0, end: [0; LONGEST_END], lengths: 0 };
+    const fn empty() -> Self {
+        Self {
+            memo: Cell::new(Numbered { owner: 0, number: 0 }),
+            word: [0; LONGEST_WORD],
+            length: 0,
+            end: [0; LONGEST_END],
+            lengths: 0,
+        }
+    }
 
     fn holds(&self, word: &[u8]) -> bool {
         self.word[..usize::from(self.length)] == *word
@@ -66,7 +91,7 @@ impl Slot {
             kept -= 1;
         }
         let end = &stem[kept..];
-        let mut slot = Self::EMPTY;
+        let mut slot = Self::empty();
         slot.word.get_mut(..word.len())?.copy_from_slice(word.as_bytes());
         slot.end.get_mut(..end.len())?.copy_from_slice(end.as_bytes());
         slot.length = u8::try_from(word.len()).ok()?;
@@ -87,13 +112,19 @@ impl Stems {
         }
     }
 
+    /// Whether a word in ASCII letters and its stem begin with the same letter: so it is in
+    /// English, whose stemmer only changes endings.
+    pub(super) fn keeps_beginnings(&self) -> bool {
+        self.language == Language::English
+    }
+
     /// The terms of a word of letters that is in lower case.
     pub(super) fn terms<'a>(&'a mut self, word: &'a str) -> Terms<'a> {
         if word.len() > LONGEST_WORD || word.is_empty() {
             return self.terms_once(word);
         }
         if self.sets.is_empty() {
-            self.sets = vec![Set([Slot::EMPTY; 2]); SETS];
+            self.sets = vec![Set([Slot::empty(), Slot::empty()]); SETS];
         }
         let place = hash(word.as_bytes()) & (SETS - 1);
         let Set([newer, older]) = &mut self.sets[place];
@@ -113,12 +144,12 @@ impl Stems {
         let kept = &word[..usize::from(slot.lengths & 31)];
         let end = &slot.end[..usize::from(slot.lengths >> 5)];
         if end.is_empty() {
-            return Terms { first: kept, second: None };
+            return Terms { first: kept, second: None, memo: Some(&slot.memo) };
         }
         self.terms.clear();
         self.terms.push_str(kept);
         self.terms.push_str(std::str::from_utf8(end).unwrap_or_default());
-        Terms { first: &self.terms, second: None }
+        Terms { first: &self.terms, second: None, memo: Some(&slot.memo) }
     }
 
     /// The same without the cache, for a few words.
@@ -177,7 +208,7 @@ impl Stems {
 
 fn split(terms: &str, first_length: usize) -> Terms<'_> {
     let (first, second) = terms.split_at(first_length);
-    Terms { first, second: (!second.is_empty()).then_some(second) }
+    Terms { first, second: (!second.is_empty()).then_some(second), memo: None }
 }
 
 /// Multiplies and rotates eight bytes at a time. Whoever writes words that collide

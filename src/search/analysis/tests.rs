@@ -348,6 +348,27 @@ proptest! {
         }
     }
 
+    /// What is left out of a text are terms that nobody wants, and all positions count.
+    #[test]
+    fn finding_some_terms_leaves_out_only_others(
+        text in r"([a-zA-Z]{1,9}|[éÉäßЖ]|\d|[-_./@' ]|猫花|한글|C\+\+){0,40}",
+        wanted in r"[a-z0-9]{1,4}",
+        language in 0..Language::ALL.len(),
+    ) {
+        let language = Language::ALL[language];
+        let is_wanted = |first: u8| wanted.as_bytes().contains(&first);
+        let found = |is_asked: &dyn Fn(u8) -> bool| {
+            let mut found = Vec::new();
+            let positions = Analyzer::new(language).find(&text, is_asked, &mut |token| {
+                if is_wanted(token.term.as_bytes()[0]) {
+                    found.push((token.term.to_owned(), token.position, token.bytes));
+                }
+            });
+            (found, positions)
+        };
+        prop_assert_eq!(found(&is_wanted), found(&|_| true));
+    }
+
     /// However a text is composed, it has the same terms.
     #[test]
     fn composed_and_decomposed_texts_have_the_same_terms(

@@ -31,7 +31,7 @@ pub(super) struct SegmentBuilder<P> {
     scratch: Scratch,
 }
 
-/// How long the lists of a term will be; later, how far they are written.
+/// How long the lists of a term will be.
 #[derive(Clone, Copy, Debug, Default)]
 struct TermSize {
     documents: u32,
@@ -129,7 +129,7 @@ impl<P> SegmentBuilder<P> {
         let mut next = base;
         analyzer.analyze(text, &mut |token| {
             let position = base.saturating_add(token.position);
-            let term = interner.intern(WORDS, token.term.as_bytes());
+            let term = interner.intern_noted(WORDS, token.term.as_bytes(), token.memo);
             tokens.push(u64::from(term) << 32 | u64::from(position));
             next = next.max(position.saturating_add(1));
             if !token.is_extra {
@@ -196,8 +196,8 @@ impl<P> SegmentBuilder<P> {
     /// Makes the segment.
     pub(super) fn finish(self) -> Segment<P> {
         let Self { interner, terms, chunks, mut documents, mut payloads, .. } = self;
-        let mut turning = Turning::new(&interner, terms);
-        drop(interner);
+        let mut turning = Turning::new(&interner, &terms);
+        drop((interner, terms));
         for chunk in chunks {
             let mut at = 0;
             while at < chunk.len() {
@@ -216,26 +216,38 @@ impl<P> SegmentBuilder<P> {
 /// Turns what was written down by document into lists by term.
 struct Turning {
     lists: Lists,
-    /// The place in the dictionary of each term.
-    places: Vec<u32>,
-    /// How far the lists of each term are written.
-    terms: Vec<TermSize>,
+    cursors: Vec<Cursor>,
     of_document: Vec<u32>,
+}
+
+/// How far the lists of a term are written: all that a posting needs in one place.
+#[derive(Clone, Copy, Default)]
+struct Cursor {
+    /// The place in the dictionary.
+    place: u32,
+    /// Where the lists begin, and how many documents are written.
+    first: Entry,
+    /// Where the next posting and its positions go.
+    posting: u32,
+    position: u32,
+    last_document: u32,
 }
 
 impl Turning {
     /// Makes the dictionary, and room for the lists.
-    fn new(interner: &Interner, mut terms: Vec<TermSize>) -> Self {
+    fn new(interner: &Interner, terms: &[TermSize]) -> Self {
         let mut order: Vec<u32> = (0..as_u32(interner.len())).collect();
         order.sort_unstable_by_key(|number| interner.term(*number));
         let mut lists = Lists::default();
-        let mut places = vec![0; order.len()];
+        let mut cursors = vec![Cursor::default(); order.len()];
         let mut entry = Entry::default();
-        for (place, number) in order.iter().enumerate() {
-            places[*number as usize] = as_u32(place);
+        for (place, number) in (0..).zip(&order) {
             let size = terms[*number as usize];
             lists.terms.extend_from_slice(interner.term(*number));
             lists.entries.push(Entry { documents: size.documents, ..entry });
+            let (posting, position) = (entry.postings, entry.positions);
+            cursors[*number as usize] =
+                Cursor { place, first: entry, posting, position, last_document: 0 };
             entry.term = as_u32(lists.terms.len());
             entry.postings += size.postings;
             entry.positions += size.positions;
@@ -246,8 +258,7 @@ impl Turning {
         lists.positions = vec![0; entry.positions as usize];
         let nothing = Skip { document: 0, posting: 0, positions: 0 };
         lists.skips = vec![nothing; entry.skips as usize];
-        terms.fill(TermSize::default());
-        Self { lists, places, terms, of_document: Vec::new() }
+        Self { lists, cursors, of_document: Vec::new() }
     }
 
     /// Takes the document that begins at a place.
@@ -275,27 +286,26 @@ impl Turning {
     }
 
     fn place(&mut self, document: u32, term: u32, shape: Shape, positions: &[u8]) {
-        let Self { lists, places, terms, of_document } = self;
-        let place = places[term as usize];
-        let entry = lists.entries[place as usize];
-        let done = &mut terms[term as usize];
-        if done.documents > 0 && done.documents.is_multiple_of(POSTINGS_BETWEEN_SKIPS) {
-            let skip = done.documents / POSTINGS_BETWEEN_SKIPS - 1;
-            lists.skips[(entry.skips + skip) as usize] = Skip {
-                document: done.last_document,
-                posting: done.postings,
-                positions: done.positions,
+        let Self { lists, cursors, of_document } = self;
+        let cursor = &mut cursors[term as usize];
+        let done = cursor.first.documents;
+        if done > 0 && done.is_multiple_of(POSTINGS_BETWEEN_SKIPS) {
+            let skip = done / POSTINGS_BETWEEN_SKIPS - 1;
+            lists.skips[(cursor.first.skips + skip) as usize] = Skip {
+                document: cursor.last_document,
+                posting: cursor.posting - cursor.first.postings,
+                positions: cursor.position - cursor.first.positions,
             };
         }
-        let mut at = (entry.postings + done.postings) as usize;
-        shape.put(document - done.last_document, &mut lists.postings, &mut at);
-        done.postings = as_u32(at) - entry.postings;
-        let start = (entry.positions + done.positions) as usize;
+        let mut at = cursor.posting as usize;
+        shape.put(document - cursor.last_document, &mut lists.postings, &mut at);
+        cursor.posting = as_u32(at);
+        let start = cursor.position as usize;
         lists.positions[start..start + positions.len()].copy_from_slice(positions);
-        done.positions += shape.position_bytes;
-        done.documents += 1;
-        done.last_document = document;
-        of_document.push(place);
+        cursor.position += shape.position_bytes;
+        cursor.first.documents += 1;
+        cursor.last_document = document;
+        of_document.push(cursor.place);
     }
 }
 

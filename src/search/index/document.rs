@@ -101,6 +101,8 @@ pub enum Namespace {
     Name,
     /// Its path, or a part of it, in the form in which paths are compared.
     Path,
+    /// What sets the document apart from others.
+    Mark,
 }
 
 /// The namespace of the words of a text.
@@ -116,6 +118,7 @@ impl Namespace {
             Self::Link => 3,
             Self::Name => 4,
             Self::Path => 5,
+            Self::Mark => 6,
         }
     }
 }

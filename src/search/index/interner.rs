@@ -1,6 +1,12 @@
 //! Gives the terms of a segment in the making numbers, in the order of appearance.
 
 use std::hash::{BuildHasher as _, RandomState};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::search::analysis::{Memo, Numbered};
+
+/// Interners sign their numbers. So many are not made by any program that runs for years.
+static NEXT_OWNER: AtomicU32 = AtomicU32::new(1);
 
 /// Terms by number and numbers by term. A term is a namespace byte and a text.
 pub(super) struct Interner {
@@ -13,6 +19,7 @@ pub(super) struct Interner {
     slots: Vec<u64>,
     /// Unlike in each process, so that nobody can write notes whose words collide.
     seed: u64,
+    owner: u32,
 }
 
 /// No smaller table is worth its growing.
@@ -21,7 +28,22 @@ const FEWEST_SLOTS: usize = 256;
 impl Interner {
     pub(super) fn new() -> Self {
         let seed = RandomState::new().hash_one(0_u8);
-        Self { text: Vec::new(), ends: Vec::new(), slots: vec![0; FEWEST_SLOTS], seed }
+        let owner = NEXT_OWNER.fetch_add(1, Ordering::Relaxed);
+        Self { text: Vec::new(), ends: Vec::new(), slots: vec![0; FEWEST_SLOTS], seed, owner }
+    }
+
+    /// The same as [`intern`](Self::intern), by what was noted of the term if it was
+    /// noted here.
+    #[inline]
+    pub(super) fn intern_noted(&mut self, namespace: u8, term: &[u8], memo: Option<&Memo>) -> u32 {
+        let Some(memo) = memo else { return self.intern(namespace, term) };
+        let Numbered { owner, number } = memo.get();
+        if owner == self.owner {
+            return number;
+        }
+        let number = self.intern(namespace, term);
+        memo.set(Numbered { owner: self.owner, number });
+        number
     }
 
     /// The number of a term, which is new if it was not there.
@@ -143,6 +165,18 @@ mod tests {
         }
         assert_eq!(interner.len(), 5_000);
         assert_eq!(interner.term(4_999), b"\x07word4999");
+    }
+
+    #[test]
+    fn a_number_that_another_has_noted_is_none() {
+        let memo = crate::search::analysis::Memo::default();
+        let (mut one, mut other) = (Interner::new(), Interner::new());
+        other.intern(1, b"first");
+        for _ in 0..2 {
+            assert_eq!(one.intern_noted(1, b"soup", Some(&memo)), 0);
+            assert_eq!(other.intern_noted(1, b"soup", Some(&memo)), 1);
+        }
+        assert_eq!((one.len(), other.len()), (1, 2));
     }
 
     #[test]

@@ -95,6 +95,26 @@ impl<'l> Postings<'l> {
         true
     }
 
+    /// Calls for each document, from the beginning: the document, how often the term occurs
+    /// in it, and how often of these in its title. Faster than a step at a time, because
+    /// it passes over where the positions are.
+    #[inline]
+    pub(in crate::search) fn each(&self, mut call: impl FnMut(u32, u32, u32)) {
+        let (mut at, mut document) = (0, 0);
+        for _ in 0..self.length {
+            let head = varint::read(self.list, &mut at);
+            document += head >> 2;
+            if head & 3 != 3 {
+                call(document, 1, 0);
+                continue;
+            }
+            let frequency = varint::read(self.list, &mut at);
+            let in_title = if frequency & 1 == 0 { 0 } else { varint::read(self.list, &mut at) };
+            let _position_bytes = varint::read(self.list, &mut at);
+            call(document, frequency >> 1, in_title);
+        }
+    }
+
     /// Moves to the first document that is not before `target`, if it is not there;
     /// `false` if there is none. Call [`advance`](Self::advance) once before.
     pub(in crate::search) fn seek(&mut self, target: u32) -> bool {

@@ -63,10 +63,7 @@ fn with_tag<P>(part: &Part<P>, tag: &str) -> Vec<u64> {
     let lists = part.segment().lists();
     let mut tagged = vec![0; part.segment().documents().div_ceil(64) as usize];
     if let Some(number) = lists.find(Namespace::Tag.byte(), tag) {
-        let mut postings = lists.postings(number);
-        while postings.advance() {
-            set(&mut tagged, postings.document());
-        }
+        lists.postings(number).each(|document, _, _| set(&mut tagged, document));
     }
     tagged
 }

@@ -6,7 +6,7 @@ use super::best::Best;
 use super::filter::Filter;
 use super::matching::Match;
 use super::nearness::Nearness;
-use super::scoring::{Scoring, lengths};
+use super::scoring::Scoring;
 use super::wanted::Wanted;
 use super::{CANDIDATES, Candidate, Hit, Rank, Request};
 use crate::search::index::{Part, WHOLE_TITLES};
@@ -22,6 +22,8 @@ pub(super) struct Search<'s, P> {
 /// What was found so far for each document of a part.
 #[derive(Default)]
 struct Tally {
+    /// What the length of a document does to its scores.
+    norms: Vec<f32>,
     scores: Vec<f32>,
     /// How much of what is wanted was found; in the upper half, of what is required.
     counts: Vec<u32>,
@@ -45,6 +47,7 @@ impl<P: Clone> Search<'_, P> {
                 continue;
             }
             let titles = self.with_whole_title(place, request);
+            let mut titles = titles.iter().peekable();
             for (document, (count, score)) in (0..).zip(tally.counts.iter().zip(&tally.scores)) {
                 if *count == 0
                     || count / REQUIRED < required
@@ -53,7 +56,8 @@ impl<P: Clone> Search<'_, P> {
                     continue;
                 }
                 total += 1;
-                let rank = if titles.contains(&document) {
+                while titles.next_if(|title| **title < document).is_some() {}
+                let rank = if titles.peek() == Some(&&document) {
                     Rank::Title
                 } else if count % REQUIRED == all {
                     Rank::AllWords
@@ -75,6 +79,8 @@ impl<P: Clone> Search<'_, P> {
         let part = self.parts[place];
         let segment = part.segment();
         let documents = segment.documents() as usize;
+        tally.norms.clear();
+        tally.norms.extend(segment.lengths().iter().map(|length| self.scoring.norm(*length)));
         tally.scores.clear();
         tally.scores.resize(documents, 0.0);
         tally.counts.clear();
@@ -84,10 +90,10 @@ impl<P: Clone> Search<'_, P> {
             let importance = self.scoring.importance(wanted.documents) * f32::from(wanted.times);
             let count = wanted.count();
             wanted.found[place].each(part, |found: Match| {
-                let (length, title_length) = lengths(segment, found.document);
                 let document = found.document as usize;
-                tally.scores[document] +=
-                    importance * self.scoring.score(found, length, title_length);
+                let title_length = || segment.title_lengths()[document];
+                let score = self.scoring.score(found, tally.norms[document], title_length);
+                tally.scores[document] += importance * score;
                 tally.counts[document] += count;
                 has_any = true;
             });
@@ -95,18 +101,16 @@ impl<P: Clone> Search<'_, P> {
         has_any
     }
 
-    /// The documents of a part that are called exactly what the query says.
+    /// The documents of a part that are called exactly what the query says, ascending.
     fn with_whole_title(&self, place: usize, request: &Request<'_, P>) -> Vec<u32> {
         let lists = self.parts[place].segment().lists();
         let mut found = Vec::new();
         for title in &request.query.whole {
             if let Some(number) = lists.find(WHOLE_TITLES, title) {
-                let mut postings = lists.postings(number);
-                while postings.advance() {
-                    found.push(postings.document());
-                }
+                lists.postings(number).each(|document, _, _| found.push(document));
             }
         }
+        found.sort_unstable();
         found
     }
 

@@ -35,14 +35,9 @@ pub(super) fn with_word<P>(segment: &Segment<P>, word: &TermGroup) -> Vec<Match>
 pub(super) fn with_any(lists: &Lists, terms: &[u32]) -> Vec<Match> {
     let mut found = Vec::new();
     for term in terms {
-        let mut postings = lists.postings(*term);
-        while postings.advance() {
-            found.push(Match {
-                document: postings.document(),
-                frequency: postings.frequency(),
-                in_title: postings.in_title(),
-            });
-        }
+        lists.postings(*term).each(|document, frequency, in_title| {
+            found.push(Match { document, frequency, in_title });
+        });
     }
     if terms.len() > 1 {
         combine(&mut found, u32::saturating_add);

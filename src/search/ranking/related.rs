@@ -111,7 +111,7 @@ fn weight_in<P>(part: &Part<P>, term: u32, document: u32, scoring: Scoring) -> O
         let found =
             Match { document, frequency: postings.frequency(), in_title: postings.in_title() };
         let (length, title_length) = lengths(part.segment(), document);
-        scoring.score(found, length, title_length)
+        scoring.score(found, scoring.norm(length), || title_length)
     })
 }
 
@@ -160,18 +160,13 @@ fn near<'p, P>(
     let mut sums = vec![(0.0_f32, 0_u32); segment.documents() as usize];
     for telling in telling {
         let Some(number) = segment.lists().find(WORDS, &telling.term) else { continue };
-        let mut postings = segment.lists().postings(number);
-        while postings.advance() {
-            let found = Match {
-                document: postings.document(),
-                frequency: postings.frequency(),
-                in_title: postings.in_title(),
-            };
-            let (length, title_length) = lengths(segment, found.document);
-            let (sum, shared) = &mut sums[found.document as usize];
-            *sum += telling.weight * scoring.score(found, length, title_length);
+        segment.lists().postings(number).each(|document, frequency, in_title| {
+            let found = Match { document, frequency, in_title };
+            let (length, title_length) = lengths(segment, document);
+            let (sum, shared) = &mut sums[document as usize];
+            *sum += telling.weight * scoring.score(found, scoring.norm(length), || title_length);
             *shared += 1;
-        }
+        });
     }
     (0..).zip(sums).filter_map(move |(document, (score, shared))| {
         let is_near = shared >= FEWEST_SHARED && !part.is_deleted(document);

@@ -49,26 +49,37 @@ impl Scoring {
     }
 
     /// How well a document matches something of importance 1: from 0 to 1 and the share
-    /// of the title.
+    /// of the title. `norm` is that of its length.
     #[inline]
-    pub(super) fn score(self, found: Match, length: u32, title_length: u32) -> f32 {
-        let in_text = self.saturated(found.frequency, length);
+    pub(super) fn score(self, found: Match, norm: f32, title_length: impl FnOnce() -> u32) -> f32 {
+        let in_text = saturated(found.frequency, norm);
         if found.in_title == 0 {
             return in_text;
         }
         let frequency = found.in_title as f32;
         let norm = SATURATION * (1.0 - TITLE_LENGTH_SHARE)
-            + self.for_each_title_word * title_length as f32;
+            + self.for_each_title_word * title_length() as f32;
         in_text + TITLE_SHARE * (frequency / (frequency + norm))
     }
 
     /// How much so many occurrences in a document of this length are: from 0 to 1.
     #[inline]
     pub(super) fn saturated(self, frequency: u32, length: u32) -> f32 {
-        let frequency = frequency as f32;
-        let norm = SATURATION * (1.0 - LENGTH_SHARE) + self.for_each_word * length as f32;
-        frequency / (frequency + norm)
+        saturated(frequency, self.norm(length))
     }
+
+    /// What the length of a document does to its scores.
+    #[inline]
+    pub(super) fn norm(self, length: u32) -> f32 {
+        SATURATION * (1.0 - LENGTH_SHARE) + self.for_each_word * length as f32
+    }
+}
+
+#[inline]
+#[expect(clippy::cast_precision_loss, reason = "the same loss whatever the segments are")]
+fn saturated(frequency: u32, norm: f32) -> f32 {
+    let frequency = frequency as f32;
+    frequency / (frequency + norm)
 }
 
 /// The length of a document and of its title.

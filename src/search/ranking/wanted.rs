@@ -158,14 +158,10 @@ impl Found {
     pub(super) fn each<P>(&self, part: &Part<P>, mut call: impl FnMut(Match)) {
         match self {
             Self::Term(term) => {
-                let mut postings = part.segment().lists().postings(*term);
-                while postings.advance() {
-                    call(Match {
-                        document: postings.document(),
-                        frequency: postings.frequency(),
-                        in_title: postings.in_title(),
-                    });
-                }
+                let postings = part.segment().lists().postings(*term);
+                postings.each(|document, frequency, in_title| {
+                    call(Match { document, frequency, in_title });
+                });
             }
             Self::Listed(found) => found.iter().copied().for_each(call),
         }

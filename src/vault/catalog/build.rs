@@ -14,6 +14,7 @@ use crate::access::path::VaultPath;
 use crate::access::permit::IndexPermit;
 use crate::search::analysis::{Analyzer, Language, Languages};
 use crate::search::index::{PartitionId, Segment, Writer};
+use crate::vault::analyzers::Analyzers;
 use crate::vault::answers::SkipReason;
 use crate::vault::catalog::note::{Keys, Note, document};
 use crate::vault::catalog::{Known, Skipped, partition};
@@ -27,11 +28,12 @@ use crate::vault::snapshot::{ServedPage, Snapshot};
 const PAGES_A_THREAD: usize = 32;
 
 /// How pages are read.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(in crate::vault) struct PageReader {
     pub(in crate::vault) languages: Languages,
     pub(in crate::vault) zone: TimeZone,
     pub(in crate::vault) inbox: Option<Inbox>,
+    pub(in crate::vault) analyzers: Analyzers,
 }
 
 /// What was read.
@@ -147,12 +149,16 @@ impl<'a> Desk<'a> {
         let keys = Keys::of(&note);
         let document = document(&note, &keys, &parsed, text);
         let language = self.reader.languages.of_note(parsed.language.as_deref());
-        let analyzer = self.analyzers.entry(language).or_insert_with(|| Analyzer::new(language));
+        let all = &self.reader.analyzers;
+        let analyzer = self.analyzers.entry(language).or_insert_with(|| all.take(language));
         self.read.segments.extend(self.writer.add(part, analyzer, document));
     }
 
     fn finish(mut self) -> Read {
         self.read.segments.extend(self.writer.finish());
+        for (language, analyzer) in self.analyzers {
+            self.reader.analyzers.put_back(language, analyzer);
+        }
         self.read
     }
 }

@@ -25,7 +25,7 @@ use crate::vault::snapshot::{ServedPage, Snapshot};
 use crate::vault::survey::Stability;
 
 pub(super) use build::PageReader;
-pub(super) use note::{KeptLink, Note, with_parents};
+pub(super) use note::{CONFLICT_COPY, KeptLink, Note, with_parents};
 
 /// So many batches of changes wait for a slow listener.
 const CHANGES_KEPT: usize = 64;

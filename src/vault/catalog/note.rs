@@ -17,6 +17,9 @@ use crate::vault::names::conflict_of;
 /// grows with the square of the length.
 const LONGEST_TAG: usize = 500;
 
+/// By this the index finds conflict copies.
+pub(in crate::vault) const CONFLICT_COPY: &str = "conflict copy";
+
 /// A note as the index knows it.
 #[derive(Debug)]
 pub(in crate::vault) struct Note {
@@ -138,6 +141,7 @@ pub(super) fn document<'a>(
         .chain(all(Namespace::Link, &keys.links))
         .chain(all(Namespace::Name, &keys.names))
         .chain([(Namespace::Path, keys.path.as_str())])
+        .chain(note.copy_of.as_ref().map(|_| (Namespace::Mark, CONFLICT_COPY)))
         .collect();
     Document { key: path, fields, keywords, payload: Arc::clone(note) }
 }

@@ -13,7 +13,7 @@ use crate::vault::view::{Inbox, View};
 /// The notes of a folder.
 pub(in crate::vault) fn list(view: &View<'_>, request: &ListRequest) -> NoteList {
     let folder = request.folder.trim_matches('/');
-    let is_wanted = |note: &&Arc<Note>| is_in(folder, request.is_recursive, &note.path);
+    let is_wanted = |note: &&Arc<Note>| is_in(folder, request.is_recursive, note.path.as_str());
     let notes = view.notes(view.inbox_for(folder)).filter(is_wanted).collect();
     one_page(view, notes, request.order, request.limit, request.after.as_ref())
 }
@@ -33,11 +33,11 @@ pub(in crate::vault) fn with_tag(
 }
 
 /// Whether a path lies in a folder.
-pub(in crate::vault) fn is_in(folder: &str, is_recursive: bool, path: &VaultPath) -> bool {
+pub(in crate::vault) fn is_in(folder: &str, is_recursive: bool, path: &str) -> bool {
     let inside = if folder.is_empty() {
-        Some(path.as_str())
+        Some(path)
     } else {
-        path.as_str().strip_prefix(folder).and_then(|rest| rest.strip_prefix('/'))
+        path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/'))
     };
     inside.is_some_and(|inside| is_recursive || !inside.contains('/'))
 }

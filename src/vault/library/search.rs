@@ -5,13 +5,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::search::analysis::Analyzer;
+use crate::search::index::{Namespace, PartitionSet};
 use crate::search::passage::best_passage;
 use crate::search::query::Query;
 use crate::search::ranking::{Hit, Request};
 use crate::vault::answers::{
     NoteHit, Passage, QueryReading, SearchRequest, SearchResults, shown_mark,
 };
-use crate::vault::catalog::Note;
+use crate::vault::catalog::{CONFLICT_COPY, Note};
 use crate::vault::library::lists::is_in;
 use crate::vault::markdown::lines::Lines;
 use crate::vault::markdown::{self, Heading};
@@ -27,20 +28,31 @@ pub(in crate::vault) fn search(
     request: &SearchRequest,
 ) -> Result<SearchResults, Stale> {
     let folder = request.folder.trim_matches('/');
-    let accept = |_: &str, note: &Arc<Note>| accepts(view, query, folder, note);
+    let visible = view.visible(view.inbox_for(folder));
+    let has_dates = query.from().is_some() || query.until().is_some();
+    let copies =
+        if query.paths.is_empty() { conflict_copies(view, visible) } else { HashSet::new() };
+    let accept = |path: &str, note: &Arc<Note>| {
+        is_in(folder, true, path)
+            && !copies.contains(path)
+            && (!has_dates || query.covers(view.modified(note).at))
+    };
+    let accepts_all = folder.is_empty() && copies.is_empty() && !has_dates;
     let newest =
         |one: &Arc<Note>, other: &Arc<Note>| view.modified(other).at.cmp(&view.modified(one).at);
     let ranked = view.shelf.index().search(&Request {
-        visible: view.visible(view.inbox_for(folder)),
+        visible,
         query,
-        accept: Some(&accept),
+        // Of many documents each is asked about, so nothing is asked for nothing.
+        accept: if accepts_all { None } else { Some(&accept) },
         order: &newest,
         limit: request.limit + request.shown.len() + 1,
     });
     let shown: HashSet<u64> = request.shown.iter().copied().collect();
     let mut fresh =
         ranked.hits.into_iter().filter(|hit| !shown.contains(&shown_mark(&hit.payload.path)));
-    let mut analyzer = Analyzer::new(view.reader.languages.first());
+    let language = view.reader.languages.first();
+    let mut analyzer = view.reader.analyzers.take(language);
     let mut corrected = query.clone();
     corrected.correct(&ranked.corrected);
     let page: Vec<Hit<Arc<Note>>> = fresh.by_ref().take(request.limit).collect();
@@ -51,6 +63,7 @@ pub(in crate::vault) fn search(
         let passage = passage(view, &corrected, &mut analyzer, &hit.payload)?;
         hits.push(NoteHit { note, score: hit.score, passage });
     }
+    view.reader.analyzers.put_back(language, analyzer);
     let reading = QueryReading {
         interpreted: query.interpreted().to_owned(),
         ignored: query.ignored.clone(),
@@ -59,12 +72,12 @@ pub(in crate::vault) fn search(
     Ok(SearchResults { hits, total: ranked.total, has_more, reading })
 }
 
-fn accepts(view: &View<'_>, query: &Query, folder: &str, note: &Arc<Note>) -> bool {
-    let has_dates = query.from().is_some() || query.until().is_some();
-    is_in(folder, true, &note.path)
-        && (!has_dates || query.covers(view.modified(note).at))
-        // A conflict copy would stand beside its original with the same words (L54).
-        && (!query.paths.is_empty() || view.original(note).is_none())
+/// The conflict copies whose originals are visible: each would stand beside its original
+/// with the same words (L54).
+fn conflict_copies<'a>(view: &View<'a>, visible: PartitionSet) -> HashSet<&'a str> {
+    let copies = view.shelf.index().by_keyword(visible, Namespace::Mark, CONFLICT_COPY);
+    let stands_beside = |(path, note): (&'a str, &Arc<Note>)| view.original(note).map(|_| path);
+    copies.into_iter().filter_map(stands_beside).collect()
 }
 
 /// The passage of a note that answers best; its beginning if only other things do.

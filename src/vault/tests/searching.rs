@@ -145,6 +145,26 @@ fn links_are_resolved_in_linear_time() {
     });
 }
 
+/// L54: a conflict copy does not stand beside its original, unless it is asked for or
+/// there is no original to see.
+#[test]
+fn a_conflict_copy_is_found_only_without_its_original() {
+    let folder = Folder::repository();
+    for name in ["garden", "garden (conflicted copy 2024-05-17)", "lone (conflicted copy)"] {
+        folder.write(&format!("open/{name}.md"), "a hedgehog");
+    }
+    let vault = folder.open();
+    let reader = viewer(&[Scope::Read]);
+    let found = |query: &str| {
+        let hits = vault.search(&reader, query, 10).expect("an answer");
+        paths(&hits).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(found("hedgehog"), ["open/garden.md", "open/lone (conflicted copy).md"]);
+    assert_eq!(found("hedgehog path:conflicted").len(), 2);
+    folder.remove("open/garden.md");
+    assert_eq!(found("hedgehog").len(), 2);
+}
+
 /// Non-interference: the answers are those of the same vault without hidden pages.
 #[test]
 fn hidden_pages_have_no_influence() {
