@@ -1,15 +1,14 @@
 //! Looks at the vault once: what the disk has, and what git says of it.
 
+mod prospect;
+
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use unicode_normalization::UnicodeNormalization as _;
-
-use crate::access::class::{GitAttributes, NameCase, PageClass, Ruling, class_in_doubt, judge};
+use crate::access::class::{PageClass, Ruling, class_in_doubt};
 use crate::access::path::VaultPath;
-use crate::vault::attributes;
 use crate::vault::evidence::{Blobs, IndexPlace, Stored};
 use crate::vault::files::Root;
 use crate::vault::fingerprint::{Fingerprint, Inode, Watch, stamping_time};
@@ -18,6 +17,8 @@ use crate::vault::repository::{Repository, is_in_repository, watch_for_repositor
 use crate::vault::rules;
 use crate::vault::rulings::{GitSource, Outcome, Ruled, Rulings, Source, Steadiness};
 use crate::vault::walk::{FoundPage, Listings, Walk, walk};
+
+pub(super) use self::prospect::Prospect;
 
 /// A survey is started over this often when the vault changes under it.
 const ATTEMPTS: usize = 4;
@@ -95,15 +96,6 @@ pub(super) struct Twin {
     pub(super) ruling: Arc<Ruling>,
 }
 
-/// What a page would be at a path, by the rules alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Prospect {
-    pub(super) class: PageClass,
-    /// Whether git-crypt is to encrypt it and is not set up to: git would store it as it
-    /// is (gitattributes.md section 2).
-    pub(super) would_stay_plain: bool,
-}
-
 /// Whether git is at work in the vault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stability {
@@ -164,36 +156,6 @@ impl Surveyor {
             }
         }
         Err(Trouble::Passing("the vault changes faster than it can be judged".to_owned()))
-    }
-
-    /// What a page would be at each of these paths, as the disk spells them, whether or
-    /// not there is one. The repository is where the last survey found it.
-    pub(super) fn judge_paths(&mut self, paths: &[String]) -> Result<Vec<Prospect>, Trouble> {
-        let composed = |path: &String| path.nfc().collect::<String>();
-        let Some(git) = &self.git else {
-            let by_name = |path| judge(&composed(path), &GitAttributes::NONE, NameCase::Exact);
-            let prospect = |path| Prospect { class: by_name(path).class, would_stay_plain: false };
-            return Ok(paths.iter().map(prospect).collect());
-        };
-        let Some(Located { repository, .. }) = &self.located else {
-            return Err(Trouble::Passing("the repository is not where it was".to_owned()));
-        };
-        let names = paths.iter().map(|path| &**path);
-        let answer = attributes::ask(git, names, std::iter::empty(), repository.spelling())?;
-        if !answer.complaints.is_empty() {
-            return Err(Trouble::Passing(format!("git says: {}", answer.complaints)));
-        }
-        let place = index_place(repository, &self.root);
-        let stored = self.blobs.stored(git, &place, stamping_time())?;
-        let prospect = |(path, attributes): (&String, &GitAttributes)| {
-            let path = composed(path);
-            let class = judge(&path, attributes, repository.name_case()).class;
-            let evidence = stored.is_encrypted(&path).then(|| class_in_doubt(&path));
-            let would_stay_plain =
-                attributes.is_encrypted() && !git.encrypts_with(&attributes.filter)?;
-            Ok(Prospect { class: class.max(evidence.unwrap_or(class)), would_stay_plain })
-        };
-        paths.iter().zip(&answer.answers).map(prospect).collect()
     }
 
     fn attempt(&mut self) -> Result<Option<Survey>, Trouble> {
