@@ -246,7 +246,7 @@ fn languages_are_chosen_by_name_or_code() {
     assert_eq!(names(&[(Key::Languages, "nb")], &environment, file), ["norwegian"]);
     let text = "vault = 'src'\n[search]\nlanguages = ['Germn']\nlanguage = 'en'";
     let found = faults(&[], text);
-    let [misspelt, key] = &*found else { panic!("{found:#?}") };
+    let [key, misspelt] = &*found else { panic!("{found:#?}") };
     assert!(misspelt.starts_with("search.languages (in the file) = \"Germn\""), "{misspelt}");
     assert!(misspelt.ends_with("; did you mean german?"), "{misspelt}");
     assert_eq!(key, "search.language: no such key; did you mean languages?");

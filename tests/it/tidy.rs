@@ -108,7 +108,7 @@ fn only_the_vault_states_classes() {
 }
 
 /// What changes a folder or a file, in std, cap-std and rustix.
-const CHANGES: [&str; 17] = [
+const CHANGES: [&str; 18] = [
     "create_new",
     "File::create",
     ".append(true",
@@ -117,7 +117,8 @@ const CHANGES: [&str; 17] = [
     "::write(",
     ".write_all(",
     "create_dir",
-    "remove_",
+    "remove_file",
+    "remove_dir",
     "rename",
     "hard_link",
     ".symlink(",

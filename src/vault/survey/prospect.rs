@@ -1,4 +1,4 @@
-//! What a page would be that is not there yet.
+//! What a page would be at a path, whether or not there is one.
 
 use unicode_normalization::UnicodeNormalization as _;
 
