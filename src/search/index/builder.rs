@@ -47,6 +47,8 @@ struct Scratch {
     tokens: Vec<u64>,
     keywords: Vec<u32>,
     positions: Vec<u8>,
+    /// The terms of the document, and their postings.
+    shapes: Vec<(u32, Shape)>,
     whole: String,
 }
 
@@ -184,6 +186,11 @@ impl<P> SegmentBuilder<P> {
             varint::write(chunk, shape.position_bytes);
             chunk.extend_from_slice(&scratch.positions);
             previous = term;
+            scratch.shapes.push((term, shape));
+        }
+        // Each of these is somewhere else in memory. Apart from the work above, the
+        // processor waits for many of them at once.
+        for (term, shape) in scratch.shapes.drain(..) {
             let size = &mut terms[term as usize];
             size.postings += shape.length(document - size.last_document);
             size.positions += shape.position_bytes;
