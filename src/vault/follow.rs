@@ -1,6 +1,5 @@
 //! Follows the disk in the background, so that requests seldom find work to do.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
@@ -18,8 +17,9 @@ use crate::vault::{Parts, Unavailable, Vault};
 /// While git is at work in the vault, it is looked at again after this.
 const MOTION_PAUSE: Duration = Duration::from_millis(100);
 
-/// How often at most, for a lock that git has left behind stays for ever.
-const MOTION_LOOKS: usize = 100;
+/// How often at most, for a lock that git has left behind stays for ever: for longer
+/// than the index waits for git.
+const MOTION_LOOKS: usize = 120;
 
 impl Vault {
     /// Builds the index and follows the disk from now on, on threads that end with the
@@ -78,14 +78,8 @@ impl Parts {
     fn take_in(&self, batch: &Batch) -> Stability {
         // The keeper has said why.
         let Some(snapshot) = self.keeper.snapshot() else { return Stability::Settled };
-        let paths: Vec<VaultPath>;
-        let suspects = match batch {
-            Batch::Everything => Suspects::All,
-            Batch::Paths(names) => {
-                paths = pages_among(names);
-                Suspects::Paths(&paths)
-            }
-        };
+        let paths = pages_of(batch);
+        let suspects = paths.as_deref().map_or(Suspects::All, Suspects::Paths);
         self.catalog.shelf(&snapshot, suspects, &|_, _| ());
         self.catalog.compact();
         self.watch_folders();
@@ -121,7 +115,11 @@ impl Parts {
     }
 }
 
-/// The paths of a batch that may be pages, composed as paths are.
-fn pages_among(names: &BTreeSet<String>) -> Vec<VaultPath> {
-    names.iter().filter_map(|name| name.parse().ok()).collect()
+/// The pages that a batch is about; `None` if it may be about any. A folder is named
+/// when it has only now come to be watched: what is in it may have changed before.
+fn pages_of(batch: &Batch) -> Option<Vec<VaultPath>> {
+    let Batch::Paths(names) = batch else { return None };
+    let pages = names.iter().filter(|name| VaultPath::is_page_name(name));
+    let pages: Vec<VaultPath> = pages.filter_map(|name| name.parse().ok()).collect();
+    (pages.len() == names.len()).then_some(pages)
 }

@@ -91,7 +91,10 @@ fn ours() -> VaultBuilder {
         ("report.md", "# Report\n\ngolf report\n"),
         ("report.sync-conflict-20240101-010101-ABCDEFG.md", "# Report\n\ngolf other\n"),
         ("broken.conf.md", "---\ntags: [\n---\n# Broken\n\ngolf\n"),
-        ("aaa.private.md", "---\ntags: [only-secret]\n---\n# Alpha\n\nalpha golf canary [[alpha]]\n"),
+        (
+            "aaa.private.md",
+            "---\ntags: [only-secret]\n---\n# Alpha\n\nalpha golf canary [[alpha]]\n",
+        ),
         ("inbox/new.md", "# New\n\ngolf [[alpha]] #inboxed\n"),
         ("inbox/closed/new.md", "# New\n\ngolf golf [[alpha]] #inboxed\n"),
         ("plain.txt", "golf in a text\n"),

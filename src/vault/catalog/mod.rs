@@ -8,7 +8,7 @@
 mod build;
 mod note;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -40,6 +40,8 @@ pub(super) struct Shelf {
     index: Index<Arc<Note>>,
     skipped: Arc<BTreeMap<VaultPath, Skipped>>,
     last_changes: BTreeMap<PartitionId, LastChange>,
+    /// Whether something that is new waits for git to be done.
+    is_waiting: bool,
 }
 
 /// A page that is not in the index.
@@ -54,12 +56,19 @@ pub(super) struct Skipped {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LastChange {
     pub(super) at: Timestamp,
-    pub(super) lag_milliseconds: u64,
+    /// From the disk's stamp on the file until then; `None` if there is no file any more.
+    pub(super) lag_milliseconds: Option<u64>,
 }
 
 impl Shelf {
     fn empty(of: Arc<Snapshot>) -> Self {
-        Self { of, index: Index::default(), skipped: Arc::default(), last_changes: BTreeMap::new() }
+        Self {
+            of,
+            index: Index::default(),
+            skipped: Arc::default(),
+            last_changes: BTreeMap::new(),
+            is_waiting: false,
+        }
     }
 
     /// The snapshot that it agrees with.
@@ -137,6 +146,18 @@ struct Known {
     /// The file as it was read, unless a later change could have the same stamps.
     identity: Option<Identity>,
     is_indexed: bool,
+    /// Tells contents apart where stamps may not; `None` if nobody needed it.
+    content: Option<u64>,
+}
+
+impl Known {
+    /// Whether a page that was read again is what it was.
+    fn is_same_as(&self, other: &Self) -> bool {
+        self.class == other.class
+            && self.is_indexed == other.is_indexed
+            && self.content.is_some()
+            && self.content == other.content
+    }
 }
 
 impl Catalog {
@@ -164,31 +185,37 @@ impl Catalog {
         suspects: Suspects<'_>,
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Arc<Shelf> {
-        let is_in_step = |shelf: &Arc<Shelf>| shelf.of.begun >= snapshot.begun;
+        let is_late = |shelf: &Arc<Shelf>| shelf.of.begun >= snapshot.begun;
+        let is_in_step = |shelf: &Arc<Shelf>| {
+            is_late(shelf) && (!shelf.is_waiting || self.is_in_motion(&shelf.of))
+        };
         if let Some(shelf) = self.current().filter(|_| suspects.is_empty()).filter(is_in_step) {
             return shelf;
         }
         let mut known = self.known();
         // Others may have made it meanwhile.
         let current = self.current();
-        let is_late = current.as_ref().is_some_and(is_in_step);
-        if let Some(shelf) = current.as_ref().filter(|_| is_late && suspects.is_empty()) {
+        if let Some(shelf) = current.as_ref().filter(|it| suspects.is_empty() && is_in_step(it)) {
             return Arc::clone(shelf);
         }
         let snapshot = match &current {
-            Some(shelf) if is_late => Arc::clone(&shelf.of),
+            Some(shelf) if is_late(shelf) => Arc::clone(&shelf.of),
             _ => Arc::clone(snapshot),
         };
         let mut work = self.compare(&known, &snapshot, suspects);
+        let mut is_waiting = false;
         if current.is_some() && self.is_in_motion(&snapshot) {
             // What is new waits until git is done, so that no half of a checkout is
             // shown. What has gone, or is another class now, does not wait.
+            let found = work.to_read.len();
             work.to_read.retain(|path| {
                 let before = known.get(path).map(|known| known.class);
                 before.is_some() && before != snapshot.page(path).map(|page| page.class)
             });
+            is_waiting = work.to_read.len() < found;
         }
-        let next = Arc::new(self.make(&mut known, current.as_deref(), snapshot, work, progress));
+        let next = self.make(&mut known, current.as_deref(), snapshot, work, progress);
+        let next = Arc::new(Shelf { is_waiting, ..next });
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&next));
         next
     }
@@ -201,8 +228,7 @@ impl Catalog {
             *since = None;
             return false;
         }
-        let since = *since.get_or_insert(snapshot.begun);
-        snapshot.begun.duration_since(since) < LONGEST_MOTION
+        since.get_or_insert_with(Instant::now).elapsed() < LONGEST_MOTION
     }
 
     /// What has to be done to the index for a snapshot.
@@ -244,39 +270,81 @@ impl Catalog {
         if work.gone.is_empty() && work.to_read.is_empty() {
             return shelf;
         }
+        let begun = Timestamp::now();
         let mut batch = Batch::default();
-        let mut changes = Vec::new();
+        let mut before = HashMap::new();
         let mut skipped = (*shelf.skipped).clone();
         for path in work.gone.iter().chain(&work.to_read) {
             skipped.remove(path);
-            let before = known.remove(path);
-            if let Some(Known { class, is_indexed: true, .. }) = before
-                && let Some(part) = partition(class, self.reader.is_in_inbox(path))
+            let Some(was) = known.remove(path) else { continue };
+            if was.is_indexed
+                && let Some(part) = partition(was.class, self.reader.is_in_inbox(path))
             {
                 batch.removed.push((part, path.as_str().into()));
             }
-            let after = shelf.of.page(path).filter(|page| is_catalogued(page));
-            changes.push(Change {
-                path: path.clone(),
-                before: before.map(|known| known.class),
-                after: after.map(|page| page.class),
-            });
+            before.insert(path, was);
         }
-        let read = self.reader.read(&self.root, &shelf.of, &work.to_read, progress);
+        let is_news = previous.is_some();
+        let read = self.reader.read(&self.root, &shelf.of, &work.to_read, is_news, progress);
         batch.added = read.segments;
+        let mut unchanged = HashSet::new();
+        let mut stamps = HashMap::new();
         for page in read.pages {
+            if before.get(&page.path).is_some_and(|was| was.is_same_as(&page.known)) {
+                unchanged.insert(page.path.clone());
+            }
+            stamps.extend(page.changed.map(|at| (page.path.clone(), at)));
             if let Some(reason) = page.skipped {
                 skipped.insert(page.path.clone(), reason);
             }
             known.insert(page.path, page.known);
         }
+        // What was only looked at again is no news: that it was may be for something hidden.
+        let changed = work.gone.iter().chain(&work.to_read);
+        let changed = changed.filter(|path| !unchanged.contains(*path));
+        let changes: Vec<Change> = changed
+            .map(|path| Change {
+                path: path.clone(),
+                before: before.get(path).map(|known| known.class),
+                after: shelf.of.page(path).filter(|it| is_catalogued(it)).map(|page| page.class),
+            })
+            .collect();
         shelf.index = shelf.index.apply(batch);
         shelf.skipped = Arc::new(skipped);
-        if previous.is_some() {
+        if is_news && !changes.is_empty() {
+            self.date_changes(&mut shelf.last_changes, &changes, &stamps, begun);
             // Nobody listens for what has always been there.
             let _ = self.changes.send(changes.into());
         }
         shelf
+    }
+
+    /// Takes down when the parts of the index that have changed did. `begun` is when the
+    /// pages were about to be read: how long that took is the affair of all of them.
+    fn date_changes(
+        &self,
+        last_changes: &mut BTreeMap<PartitionId, LastChange>,
+        changes: &[Change],
+        stamps: &HashMap<VaultPath, Timestamp>,
+        begun: Timestamp,
+    ) {
+        for change in changes {
+            // A page that has another class now need not have changed itself.
+            let is_edit = change.before.is_none() || change.before == change.after;
+            let stamp = stamps.get(&change.path).filter(|_| is_edit);
+            let lag = stamp.map(|stamp| begun.duration_since(*stamp).as_millis());
+            let lag = lag.map(|lag| u64::try_from(lag).unwrap_or(0));
+            for class in [change.before, change.after].into_iter().flatten() {
+                let in_inbox = self.reader.is_in_inbox(&change.path);
+                let Some(part) = partition(class, in_inbox) else { continue };
+                let last = last_changes
+                    .entry(part)
+                    .or_insert(LastChange { at: begun, lag_milliseconds: lag });
+                let shortest = last.lag_milliseconds.into_iter().chain(lag).min();
+                let lag = if last.at == begun { shortest } else { lag };
+                *last = LastChange { at: begun, lag_milliseconds: lag };
+            }
+        }
     }
 
     /// Makes the index smaller and faster without changing what it holds, off the path

@@ -83,7 +83,7 @@ fn health(
         skipped,
         conflict_copies,
         last_change: last.map(|change| change.at),
-        lag_milliseconds: last.map(|change| change.lag_milliseconds),
+        lag_milliseconds: last.and_then(|change| change.lag_milliseconds),
         watching,
         time_zone: view.reader.zone.iana_name().unwrap_or("UTC").to_owned(),
     }

@@ -3,6 +3,7 @@
 mod dates;
 mod disk;
 mod figures;
+mod following;
 mod incremental;
 mod locked;
 mod race;
