@@ -72,11 +72,6 @@ impl Identity {
         as_timestamp(self.modified)
     }
 
-    /// When anything about the file was last changed.
-    pub(super) fn changed_at(&self) -> Timestamp {
-        as_timestamp(self.changed)
-    }
-
     /// Whether a change after `moment` would have got another stamp than this one.
     /// The time of the last change cannot be set by hand, unlike that of the last
     /// modification.

@@ -1,6 +1,6 @@
 //! Follows the disk in the background, so that requests seldom find work to do.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
@@ -18,8 +18,8 @@ use crate::vault::{Parts, Unavailable, Vault};
 /// While git is at work in the vault, it is looked at again after this.
 const MOTION_PAUSE: Duration = Duration::from_millis(100);
 
-/// How often at most: longer than the index waits for git, for a lock that a crash has
-/// left behind stays for ever.
+/// How often at most, for a lock that git has left behind stays for ever: for longer
+/// than the index waits for git.
 const MOTION_LOOKS: usize = 120;
 
 impl Vault {
@@ -91,14 +91,8 @@ impl Parts {
     fn take_in(&self, batch: &Batch) -> Stability {
         // The keeper has said why.
         let Some(snapshot) = self.keeper.snapshot() else { return Stability::Settled };
-        let paths: HashSet<VaultPath>;
-        let suspects = match batch {
-            Batch::Everything => Suspects::All,
-            Batch::Paths(names) => {
-                paths = pages_among(names);
-                Suspects::Paths(&paths)
-            }
-        };
+        let paths = pages_of(batch);
+        let suspects = paths.as_ref().map_or(Suspects::All, Suspects::Paths);
         self.catalog.shelf(&snapshot, suspects, &|_, _| ());
         self.catalog.compact();
         self.watch_folders();
@@ -134,7 +128,11 @@ impl Parts {
     }
 }
 
-/// The paths of a batch that may be pages, composed as paths are.
-fn pages_among(names: &BTreeSet<String>) -> HashSet<VaultPath> {
-    names.iter().filter_map(|name| name.parse().ok()).collect()
+/// The pages that a batch is about; `None` if it may be about any. A folder is named
+/// when it has only now come to be watched: what is in it may have changed before.
+fn pages_of(batch: &Batch) -> Option<HashSet<VaultPath>> {
+    let Batch::Paths(names) = batch else { return None };
+    let pages = names.iter().filter(|name| VaultPath::is_page_name(name));
+    let pages: HashSet<VaultPath> = pages.filter_map(|name| name.parse().ok()).collect();
+    (pages.len() == names.len()).then_some(pages)
 }

@@ -1,11 +1,13 @@
 //! Reads pages into segments of the index, on all cores.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::access::class::{ClassifiedPath, PageClass, class_in_doubt};
@@ -48,6 +50,8 @@ pub(super) struct ReadPage {
     pub(super) path: VaultPath,
     pub(super) known: Known,
     pub(super) skipped: Option<Skipped>,
+    /// What the disk says of its last change.
+    pub(super) changed: Option<Timestamp>,
 }
 
 impl PageReader {
@@ -55,12 +59,14 @@ impl PageReader {
         self.inbox.as_ref().is_some_and(|inbox| inbox.holds(path))
     }
 
-    /// Reads pages. One that cannot be read costs only itself (L6).
+    /// Reads pages. One that cannot be read costs only itself (L6). `is_again` says that
+    /// some were read before, so that their contents have to be compared.
     pub(super) fn read(
         &self,
         root: &Root,
         snapshot: &Snapshot,
         paths: &[VaultPath],
+        is_again: bool,
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Read {
         let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -68,7 +74,7 @@ impl PageReader {
         let next = AtomicUsize::new(0);
         let all = Mutex::new(Read::default());
         let work = || {
-            let mut desk = Desk::new(self, root, snapshot);
+            let mut desk = Desk::new(self, root, snapshot, is_again);
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(path) = paths.get(number) else { break };
@@ -98,6 +104,7 @@ struct Desk<'a> {
     reader: &'a PageReader,
     root: &'a Root,
     snapshot: &'a Snapshot,
+    is_again: bool,
     /// One for each language that notes were in.
     analyzers: BTreeMap<Language, Analyzer>,
     writer: Writer<Arc<Note>>,
@@ -105,9 +112,9 @@ struct Desk<'a> {
 }
 
 impl<'a> Desk<'a> {
-    fn new(reader: &'a PageReader, root: &'a Root, snapshot: &'a Snapshot) -> Self {
+    fn new(reader: &'a PageReader, root: &'a Root, snapshot: &'a Snapshot, is_again: bool) -> Self {
         let (writer, read) = (Writer::default(), Read::default());
-        Self { reader, root, snapshot, analyzers: BTreeMap::new(), writer, read }
+        Self { reader, root, snapshot, is_again, analyzers: BTreeMap::new(), writer, read }
     }
 
     fn read(&mut self, path: &VaultPath) {
@@ -117,11 +124,25 @@ impl<'a> Desk<'a> {
         else {
             return;
         };
-        let mut known =
-            Known { class: page.class, inode: page.inode, identity: None, is_indexed: false };
+        let mut known = Known {
+            class: page.class,
+            inode: page.inode,
+            identity: None,
+            is_indexed: false,
+            content: None,
+        };
+        let mut changed = None;
         let skipped = match self.root.read_page(permit, self.snapshot) {
             Ok(read) => {
                 known.identity = Some(read.identity).filter(|it| it.is_settled_at(moment));
+                if self.is_again || known.identity.is_none() {
+                    let mut hasher = DefaultHasher::new();
+                    read.bytes.hash(&mut hasher);
+                    known.content = Some(hasher.finish());
+                }
+                let (seconds, nanoseconds) = read.identity.changed();
+                let nanoseconds = i32::try_from(nanoseconds).unwrap_or(0);
+                changed = Timestamp::new(seconds, nanoseconds).ok();
                 match decode(read.bytes) {
                     Content::Text(text) => {
                         let identity = read.identity;
@@ -139,7 +160,7 @@ impl<'a> Desk<'a> {
         };
         let skipped =
             skipped.map(|reason| Skipped { class: class_to_know(path, page, &reason), reason });
-        self.read.pages.push(ReadPage { path: path.clone(), known, skipped });
+        self.read.pages.push(ReadPage { path: path.clone(), known, skipped, changed });
     }
 
     fn index(&mut self, path: &VaultPath, page: &ServedPage, identity: Identity, text: &str) {

@@ -20,7 +20,7 @@ use crate::access::path::VaultPath;
 use crate::search::index::{Batch, Index, PartitionId, PartitionSet};
 use crate::vault::answers::{Change, SkipReason};
 use crate::vault::files::Root;
-use crate::vault::fingerprint::{Identity, Inode, stamping_time};
+use crate::vault::fingerprint::{Identity, Inode};
 use crate::vault::snapshot::{ServedPage, Snapshot};
 use crate::vault::survey::Stability;
 
@@ -37,11 +37,11 @@ const LONGEST_MOTION: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 pub(super) struct Shelf {
     of: Arc<Snapshot>,
-    /// Whether something waits until git is done.
-    is_behind: bool,
     index: Index<Arc<Note>>,
     skipped: Arc<BTreeMap<VaultPath, Skipped>>,
     last_changes: BTreeMap<PartitionId, LastChange>,
+    /// Whether something that is new waits for git to be done.
+    is_waiting: bool,
 }
 
 /// A page that is not in the index.
@@ -56,7 +56,7 @@ pub(super) struct Skipped {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LastChange {
     pub(super) at: Timestamp,
-    /// After the file was; `None` if it is gone.
+    /// From the disk's stamp on the file until then; `None` if there is no file any more.
     pub(super) lag_milliseconds: Option<u64>,
 }
 
@@ -64,10 +64,10 @@ impl Shelf {
     fn empty(of: Arc<Snapshot>) -> Self {
         Self {
             of,
-            is_behind: false,
             index: Index::default(),
             skipped: Arc::default(),
             last_changes: BTreeMap::new(),
+            is_waiting: false,
         }
     }
 
@@ -150,6 +150,18 @@ struct Known {
     /// The file as it was read, unless a later change could have the same stamps.
     identity: Option<Identity>,
     is_indexed: bool,
+    /// Tells contents apart where stamps may not; `None` if nobody needed it.
+    content: Option<u64>,
+}
+
+impl Known {
+    /// Whether a page that was read again is what it was.
+    fn is_same_as(&self, other: &Self) -> bool {
+        self.class == other.class
+            && self.is_indexed == other.is_indexed
+            && self.content.is_some()
+            && self.content == other.content
+    }
 }
 
 impl Catalog {
@@ -177,8 +189,9 @@ impl Catalog {
         suspects: Suspects<'_>,
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Arc<Shelf> {
+        let is_late = |shelf: &Arc<Shelf>| shelf.of.begun >= snapshot.begun;
         let is_in_step = |shelf: &Arc<Shelf>| {
-            shelf.of.begun >= snapshot.begun && (!shelf.is_behind || self.is_in_motion(&shelf.of))
+            is_late(shelf) && (!shelf.is_waiting || self.is_in_motion(&shelf.of))
         };
         if let Some(shelf) = self.current().filter(|_| suspects.is_empty()).filter(is_in_step) {
             return shelf;
@@ -186,24 +199,27 @@ impl Catalog {
         let mut known = self.known();
         // Others may have made it meanwhile.
         let current = self.current();
-        if let Some(shelf) = current.clone().filter(|_| suspects.is_empty()).filter(is_in_step) {
-            return shelf;
+        if let Some(shelf) = current.as_ref().filter(|it| suspects.is_empty() && is_in_step(it)) {
+            return Arc::clone(shelf);
         }
-        // Never back to an older one.
-        let newer = current.as_ref().filter(|shelf| shelf.of.begun > snapshot.begun);
-        let snapshot = Arc::clone(newer.map_or(snapshot, |shelf| &shelf.of));
+        let snapshot = match &current {
+            Some(shelf) if is_late(shelf) => Arc::clone(&shelf.of),
+            _ => Arc::clone(snapshot),
+        };
         let mut work = self.compare(&known, current.as_deref(), &snapshot, suspects);
+        let mut is_waiting = false;
         if current.is_some() && self.is_in_motion(&snapshot) {
             // What is new waits until git is done, so that no half of a checkout is
             // shown. What has gone, or is another class now, does not wait.
-            let planned = work.to_read.len();
+            let found = work.to_read.len();
             work.to_read.retain(|path| {
                 let before = known.get(path).map(|known| known.class);
                 before.is_some() && before != snapshot.page(path).map(|page| page.class)
             });
-            work.is_put_off = work.to_read.len() < planned;
+            is_waiting = work.to_read.len() < found;
         }
-        let next = Arc::new(self.make(&mut known, current.as_deref(), snapshot, work, progress));
+        let next = self.make(&mut known, current.as_deref(), snapshot, work, progress);
+        let next = Arc::new(Shelf { is_waiting, ..next });
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&next));
         next
     }
@@ -236,8 +252,9 @@ impl Catalog {
             });
             is_catalogued(page) && !is_as_before
         };
-        let same_pages = current
-            .is_some_and(|shelf| !shelf.is_behind && Arc::ptr_eq(&shelf.of.pages, &snapshot.pages));
+        let same_pages = current.is_some_and(|shelf| {
+            !shelf.is_waiting && Arc::ptr_eq(&shelf.of.pages, &snapshot.pages)
+        });
         if let Suspects::Paths(paths) = suspects
             && same_pages
         {
@@ -251,7 +268,6 @@ impl Catalog {
         Work {
             to_read: pages.map(|(path, _)| path.clone()).collect(),
             gone: known.keys().filter(is_gone).cloned().collect(),
-            is_put_off: false,
         }
     }
 
@@ -264,63 +280,85 @@ impl Catalog {
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> Shelf {
         let mut next = match previous {
-            Some(previous) => {
-                Shelf { of: snapshot, is_behind: work.is_put_off, ..previous.clone() }
-            }
+            Some(previous) => Shelf { of: snapshot, ..previous.clone() },
             None => Shelf::empty(snapshot),
         };
         if work.gone.is_empty() && work.to_read.is_empty() {
             return next;
         }
+        let begun = Timestamp::now();
         let mut batch = Batch::default();
-        let mut changes = Vec::new();
+        let mut before = HashMap::new();
         let mut skipped = (*next.skipped).clone();
         for path in work.gone.iter().chain(&work.to_read) {
             skipped.remove(path);
-            let before = known.remove(path);
-            if let Some(Known { class, is_indexed: true, .. }) = before
-                && let Some(part) = partition(class, self.reader.is_in_inbox(path))
+            let Some(was) = known.remove(path) else { continue };
+            if was.is_indexed
+                && let Some(part) = partition(was.class, self.reader.is_in_inbox(path))
             {
                 batch.removed.push((part, path.as_str().into()));
             }
-            let after = next.of.page(path).filter(|page| is_catalogued(page));
-            changes.push(Change {
-                path: path.clone(),
-                before: before.map(|known| known.class),
-                after: after.map(|page| page.class),
-            });
+            before.insert(path, was);
         }
-        let read = self.reader.read(&self.root, &next.of, &work.to_read, progress);
+        let is_news = previous.is_some();
+        let read = self.reader.read(&self.root, &next.of, &work.to_read, is_news, progress);
         batch.added = read.segments;
+        let mut unchanged = HashSet::new();
+        let mut stamps = HashMap::new();
         for page in read.pages {
+            if before.get(&page.path).is_some_and(|was| was.is_same_as(&page.known)) {
+                unchanged.insert(page.path.clone());
+            }
+            stamps.extend(page.changed.map(|at| (page.path.clone(), at)));
             if let Some(reason) = page.skipped {
                 skipped.insert(page.path.clone(), reason);
             }
             known.insert(page.path, page.known);
         }
+        // What was only looked at again is no news: that it was may be for something hidden.
+        let changed = work.gone.iter().chain(&work.to_read);
+        let changed = changed.filter(|path| !unchanged.contains(*path));
+        let changes: Vec<Change> = changed
+            .map(|path| Change {
+                path: path.clone(),
+                before: before.get(path).map(|known| known.class),
+                after: next.of.page(path).filter(|it| is_catalogued(it)).map(|page| page.class),
+            })
+            .collect();
         next.index = next.index.apply(batch);
         next.skipped = Arc::new(skipped);
-        if previous.is_some() {
+        if is_news && !changes.is_empty() {
+            self.date_changes(&mut next.last_changes, &changes, &stamps, begun);
             // Nobody listens for what has always been there.
-            self.note_changes(&mut next, &changes);
             let _ = self.changes.send(changes.into());
         }
         next
     }
 
-    /// Remembers for each part of the index when it was changed last, so that nobody
-    /// learns of changes elsewhere.
-    fn note_changes(&self, next: &mut Shelf, changes: &[Change]) {
-        let now = Timestamp::try_from(stamping_time()).unwrap_or(Timestamp::MIN);
-        for Change { path, before, after } in changes {
-            let identity = next.of.page(path).and_then(|page| self.root.identity(page));
-            let lag_milliseconds = identity
-                .map(|identity| now.duration_since(identity.changed_at()).as_millis())
-                .and_then(|lag| u64::try_from(lag).ok());
-            let in_inbox = self.reader.is_in_inbox(path);
-            let parts = before.iter().chain(after).filter_map(|class| partition(*class, in_inbox));
-            for part in parts {
-                next.last_changes.insert(part, LastChange { at: now, lag_milliseconds });
+    /// Takes down when the parts of the index that have changed did. `begun` is when the
+    /// pages were about to be read: how long that took is the affair of all of them.
+    fn date_changes(
+        &self,
+        last_changes: &mut BTreeMap<PartitionId, LastChange>,
+        changes: &[Change],
+        stamps: &HashMap<VaultPath, Timestamp>,
+        begun: Timestamp,
+    ) {
+        for change in changes {
+            // A page that has another class now need not have changed itself.
+            let is_edit = change.before.is_none() || change.before == change.after;
+            let stamp = stamps.get(&change.path).filter(|_| is_edit);
+            let lag = stamp.map(|stamp| begun.duration_since(*stamp).as_millis());
+            let lag = lag.map(|lag| u64::try_from(lag).unwrap_or(0));
+            for class in [change.before, change.after].into_iter().flatten() {
+                let in_inbox = self.reader.is_in_inbox(&change.path);
+                let Some(part) = partition(class, in_inbox) else { continue };
+                let last = last_changes
+                    .entry(part)
+                    .or_insert(LastChange { at: begun, lag_milliseconds: lag });
+                let shortest = last.lag_milliseconds.into_iter().chain(lag).min();
+                let lag = if last.at == begun { shortest } else { lag };
+                *last = LastChange { at: begun, lag_milliseconds: lag };
             }
         }
     }
@@ -360,8 +398,6 @@ impl Catalog {
 struct Work {
     gone: Vec<VaultPath>,
     to_read: Vec<VaultPath>,
-    /// Whether there is more to do, later.
-    is_put_off: bool,
 }
 
 /// Whether the index knows of a page at all.

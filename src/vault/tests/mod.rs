@@ -3,6 +3,7 @@
 mod dates;
 mod disk;
 mod figures;
+mod following;
 mod inbox;
 mod incremental;
 mod locked;
