@@ -205,7 +205,7 @@ fn languages_reach_the_search() {
     let vault = VaultBuilder::plain(&[("a.md", "Zwei Häuser\n")]);
     let root = vault.root().to_str().unwrap();
     let file = tempfile::NamedTempFile::new().expect("a file");
-    let text = format!("vault = {root:?}\n[search]\nlanguages = ['en', 'de']\n");
+    let text = format!("vault = {root:?}\n[search]\nlanguages = ['de', 'en']\n");
     fs::write(file.path(), text).expect("written");
     let found = |arguments: &[&str], variable: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_brain-mcp"));

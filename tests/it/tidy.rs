@@ -108,7 +108,7 @@ fn only_the_vault_states_classes() {
 }
 
 /// What changes a folder or a file, in std, cap-std and rustix.
-const CHANGES: [&str; 18] = [
+const CHANGES: [&str; 19] = [
     "create_new",
     "File::create",
     ".append(true",
@@ -119,7 +119,8 @@ const CHANGES: [&str; 18] = [
     "create_dir",
     "remove_file",
     "remove_dir",
-    "rename",
+    "rename(",
+    "renameat",
     "hard_link",
     ".symlink(",
     "set_permissions",
