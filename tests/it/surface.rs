@@ -222,6 +222,14 @@ async fn links_relations_metadata_and_stats_know_visible_notes_only() {
     let links = scene.call("get_backlinks", path.clone()).await;
     assert_eq!(paths(&links["backlinks"]), ["garden/Compost.md"].into());
     assert_eq!(links["backlinks"][0]["line"], 3);
+    // Of a long line what is around the link.
+    let words = "some more words ".repeat(20);
+    scene.vault.write("garden/Long.md", &format!("a\r{words}to [[Tomatoes]] and {words}\n"));
+    let long = scene.call("get_backlinks", path.clone()).await["backlinks"][1].take();
+    assert_eq!((&long["path"], &long["line"]), (&json!("garden/Long.md"), &json!(2)));
+    let context = long["context"].as_str().unwrap();
+    assert!(context.starts_with('…') && context.contains("to [[Tomatoes]] and"), "{context}");
+    std::fs::remove_file(scene.vault.root().join("garden/Long.md")).unwrap();
     assert_eq!(links["links"][0]["note"], "garden/Compost.md");
     let related = scene.call("find_related_notes", path.clone()).await;
     assert_eq!(related["notes"][0]["path"], "garden/Compost.md", "{related}");

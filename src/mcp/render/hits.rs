@@ -94,7 +94,7 @@ struct Correction {
 struct HitEntry {
     path: String,
     title: String,
-    /// Headings above the passage, outermost first.
+    /// Headings above the passage, outermost first, less one that is the title.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     headings: Vec<String>,
     /// Of the innermost heading.
@@ -214,8 +214,10 @@ impl HitEntry {
     fn of(hit: &NoteHit, shape: Shape, snippet: usize) -> Self {
         let NoteHit { note, score, passage } = hit;
         let (snippet, matches) = cut(passage, snippet);
-        let hidden = passage.headings.len().saturating_sub(shape.headings);
-        let headings = passage.headings.iter().skip(hidden);
+        // One that is the title says nothing new.
+        let above = passage.headings.iter().filter(|heading| **heading != note.title);
+        let hidden = above.clone().count().saturating_sub(shape.headings);
+        let headings = above.skip(hidden);
         Self {
             path: note.path.to_string(),
             title: shortened(&note.title, shape.title),

@@ -7,11 +7,14 @@ use crate::search::index::Namespace;
 use crate::vault::answers::{Backlink, ForwardLink};
 use crate::vault::catalog::Note;
 use crate::vault::links::name_keys;
+use crate::vault::markdown::lines::Lines;
 use crate::vault::markdown::{Link, LinkKind};
 use crate::vault::view::{Inbox, Stale, View};
 
-/// The longest line that is shown of a link, in characters.
-const CONTEXT_CHARACTERS: usize = 160;
+/// How much is shown of the line of a link, in characters, and how much of that before
+/// the link.
+const CONTEXT_CHARACTERS: usize = 110;
+const CHARACTERS_BEFORE: usize = 40;
 
 /// The links in a note, each with the visible note that it means.
 pub(in crate::vault) fn forward(
@@ -30,11 +33,11 @@ pub(in crate::vault) fn forward(
     links.iter().map(forward).collect()
 }
 
-/// The notes that have a link to one note, by path, and the lines of these links.
+/// The notes that have links to one note, by path, and these links.
 pub(in crate::vault) fn sources<'a>(
     view: &View<'a>,
     target: &VaultPath,
-) -> Vec<(&'a Note, Vec<u32>)> {
+) -> Vec<(&'a Note, Vec<Link>)> {
     let visible = view.visible(Inbox::LeftOut);
     let index = view.shelf.index();
     let mut seen = BTreeSet::new();
@@ -46,9 +49,9 @@ pub(in crate::vault) fn sources<'a>(
             }
             let leads_there = |link: &Link| view.resolve(link, &note.path).as_ref() == Some(target);
             let links = note.links.iter().map(crate::vault::catalog::KeptLink::to_link);
-            let places: Vec<u32> = links.filter(leads_there).map(|link| link.line).collect();
-            if !places.is_empty() {
-                found.push((&**note, places));
+            let links: Vec<Link> = links.filter(leads_there).collect();
+            if !links.is_empty() {
+                found.push((&**note, links));
             }
         }
     }
@@ -58,27 +61,33 @@ pub(in crate::vault) fn sources<'a>(
 
 /// The links to one note, with the lines that they stand in.
 pub(in crate::vault) fn back(view: &View<'_>, target: &VaultPath) -> Result<Vec<Backlink>, Stale> {
-    let mut links = Vec::new();
-    for (note, lines) in sources(view, target) {
+    let mut backlinks = Vec::new();
+    for (note, links) in sources(view, target) {
         let text = view.text(note)?.unwrap_or_default();
-        let all: Vec<&str> = text.lines().collect();
-        for line in lines {
-            let context = all.get(line.saturating_sub(1) as usize).copied().unwrap_or_default();
-            links.push(Backlink {
+        let lines = Lines::of(&text);
+        for link in links {
+            backlinks.push(Backlink {
                 path: note.path.clone(),
                 title: note.title.to_string(),
-                line,
-                context: shortened(context),
+                line: link.line,
+                context: around(lines.text(&text, link.line), &link.target),
             });
         }
     }
-    Ok(links)
+    Ok(backlinks)
 }
 
-fn shortened(line: &str) -> String {
+/// What stands around a link in its line.
+fn around(line: &str, target: &str) -> String {
     let line = line.trim();
-    match line.char_indices().nth(CONTEXT_CHARACTERS) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
+    let characters = line.chars().count();
+    if characters <= CONTEXT_CHARACTERS {
+        return line.to_owned();
     }
+    let before = line.find(target).map_or(0, |start| line[..start].chars().count());
+    let start = before.saturating_sub(CHARACTERS_BEFORE).min(characters - CONTEXT_CHARACTERS);
+    let shown: String = line.chars().skip(start).take(CONTEXT_CHARACTERS).collect();
+    let cut_before = if start > 0 { "…" } else { "" };
+    let cut_behind = if start + CONTEXT_CHARACTERS < characters { "…" } else { "" };
+    format!("{cut_before}{shown}{cut_behind}")
 }

@@ -11,9 +11,6 @@ use crate::vault::view::{Inbox, View};
 /// So many tags are named.
 const TOP_TAGS: usize = 20;
 
-/// So many folders are named.
-const FOLDERS: usize = 30;
-
 pub(in crate::vault) fn gather(view: &View<'_>, watching: Watching) -> VaultStats {
     let mut folders: BTreeMap<&str, usize> = BTreeMap::new();
     let (mut notes, mut bytes, mut invalid_frontmatter) = (0, 0, 0);
@@ -48,7 +45,6 @@ pub(in crate::vault) fn gather(view: &View<'_>, watching: Watching) -> VaultStat
     let mut folders: Vec<(String, usize)> =
         folders.into_iter().map(|(folder, notes)| (folder.to_owned(), notes)).collect();
     folders.sort_by_key(|(_, notes)| Reverse(*notes));
-    folders.truncate(FOLDERS);
     conflict_copies.sort_unstable();
     VaultStats {
         notes,

@@ -32,6 +32,15 @@ impl Lines {
         number(self.starts.partition_point(|start| *start <= byte)).max(1)
     }
 
+    /// A line of the text that these are the lines of, with its end; empty if there is
+    /// no such line.
+    pub(in crate::vault) fn text<'a>(&self, text: &'a str, line: u32) -> &'a str {
+        let index = (line as usize).saturating_sub(1);
+        let start = self.starts.get(index).copied().unwrap_or(text.len());
+        let end = self.starts.get(index + 1).copied().unwrap_or(text.len());
+        text.get(start..end).unwrap_or_default()
+    }
+
     /// How many there are.
     pub(super) fn count(&self) -> u32 {
         number(self.starts.len())
