@@ -72,8 +72,8 @@ fn search(index: &Index<()>, query: &str, limit: usize) -> Vec<String> {
     index.search(&request).hits.into_iter().map(|hit| hit.key.into()).collect()
 }
 
-/// nDCG@10 with linear gain and log2 discount over the judged queries, as trec_eval has
-/// it.
+/// nDCG@10 with linear gain and log2 discount over the judged queries, as `trec_eval`
+/// has it.
 fn judged(set: &Path) {
     let rows = |name: &str| -> Vec<HashMap<String, String>> {
         let text = fs::read_to_string(set.join(name)).expect("a judged set");

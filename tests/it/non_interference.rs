@@ -62,6 +62,7 @@ const OURS: Topics<'static> = Topics {
 /// A vault in which hidden pages would win links, hold tags alone, have the only word
 /// near a misspelt one, be originals of copies, share titles and names with visible
 /// ones, and sort before them.
+#[expect(clippy::disallowed_methods, reason = "the files and their times are the test's own")]
 fn ours() -> VaultBuilder {
     let rules = "wiki/people/** filter=git-crypt\n*.conf.md filter=git-crypt-work\n\
         inbox/closed/** filter=git-crypt\n";

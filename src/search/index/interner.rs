@@ -159,8 +159,8 @@ mod tests {
         let words: Vec<String> = (0..5_000).map(|number| format!("word{number}")).collect();
         for round in 0..2 {
             for (number, word) in words.iter().enumerate() {
-                let interned = interner.intern(7, word.as_bytes());
-                assert_eq!(interned as usize, number, "{round}");
+                let given = interner.intern(7, word.as_bytes());
+                assert_eq!(given as usize, number, "{round}");
             }
         }
         assert_eq!(interner.len(), 5_000);

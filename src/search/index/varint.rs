@@ -58,7 +58,6 @@ fn byte(bytes: &[u8], at: &mut usize) -> u8 {
     byte
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "only the lowest seven bits are kept")]
 fn low_bits(value: u32) -> u8 {
     (value & 0x7f) as u8
 }

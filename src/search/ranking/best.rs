@@ -57,7 +57,9 @@ mod tests {
         for most in [0, 1, 2, 7, 40, 1_000] {
             let mut best = Best::new(most, u32::cmp);
             let items: Vec<u32> = (0..500_u32).map(|number| number * 7_919 % 503).collect();
-            items.iter().for_each(|item| best.offer(*item));
+            for item in &items {
+                best.offer(*item);
+            }
             let mut sorted = items;
             sorted.sort_unstable();
             sorted.truncate(most);

@@ -32,6 +32,9 @@ mod wanted;
 #[cfg(test)]
 mod tests;
 
+/// Whether a document counts, by its key and its payload.
+pub type Accept<'a, P> = dyn Fn(&str, &P) -> bool + 'a;
+
 /// A question to an index.
 pub struct Request<'r, P> {
     /// What the asker may see. Nothing else has any influence.
@@ -39,7 +42,7 @@ pub struct Request<'r, P> {
     /// What is looked for.
     pub query: &'r Query,
     /// Which of the documents, by key and payload; all if there is nothing here.
-    pub accept: Option<&'r dyn Fn(&str, &P) -> bool>,
+    pub accept: Option<&'r Accept<'r, P>>,
     /// The order of documents if the query has nothing that could be scored, such as
     /// one that only excludes. What is equal in it is told apart by key.
     pub order: &'r dyn Fn(&P, &P) -> Ordering,

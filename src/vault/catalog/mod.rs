@@ -199,11 +199,11 @@ impl Catalog {
         let mut known = self.known();
         // Others may have made it meanwhile.
         let current = self.current();
-        if let Some(shelf) = current.as_ref().filter(|it| suspects.is_empty() && is_in_step(it)) {
-            return Arc::clone(shelf);
+        if let Some(made) = current.as_ref().filter(|it| suspects.is_empty() && is_in_step(it)) {
+            return Arc::clone(made);
         }
         let snapshot = match &current {
-            Some(shelf) if is_late(shelf) => Arc::clone(&shelf.of),
+            Some(made) if is_late(made) => Arc::clone(&made.of),
             _ => Arc::clone(snapshot),
         };
         let mut work = self.compare(&known, current.as_deref(), &snapshot, suspects);
@@ -316,9 +316,9 @@ impl Catalog {
             known.insert(page.path, page.known);
         }
         // What was only looked at again is no news: that it was may be for something hidden.
-        let changed = work.gone.iter().chain(&work.to_read);
-        let changed = changed.filter(|path| !unchanged.contains(*path));
-        let changes: Vec<Change> = changed
+        let touched = work.gone.iter().chain(&work.to_read);
+        let news = touched.filter(|path| !unchanged.contains(*path));
+        let changes: Vec<Change> = news
             .map(|path| Change {
                 path: path.clone(),
                 before: before.get(path).map(|known| known.class),

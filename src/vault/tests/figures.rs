@@ -87,7 +87,7 @@ fn surveys_and_requests() {
         fs::write(folder.join("page.md"), "text").expect("a file");
     }
     time("1,000 new folders", &|root| {
-        fs::write(root.join("measured/last.md"), "").expect("a file")
+        fs::write(root.join("measured/last.md"), "").expect("a file");
     });
     requests("requests with 1,000 more folders", &keeper);
     fs::remove_dir_all(root.join("measured")).expect("it was made here");

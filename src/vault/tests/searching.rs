@@ -1,8 +1,10 @@
 //! Search sees what the viewer may see and nothing else.
 
 use std::fs;
+use std::path::Path;
 use std::sync::Barrier;
 use std::thread;
+use std::time::SystemTime;
 
 use super::{Folder, computed, everything, viewer};
 use crate::contract::scope::{Scope, ScopeSet};
@@ -38,7 +40,7 @@ fn a_hit_has_a_title_and_a_passage() {
     let hits = vault.search(&viewer(&[Scope::Read]), "canary", 10).expect("an answer");
     assert_eq!(hits[0].note.title, "About open/a.md");
     assert_eq!(hits[0].passage.text, "the word canary");
-    assert_eq!(hits[0].passage.matches, [9..15]);
+    assert_eq!(hits[0].passage.matches, vec![9..15]);
     assert_eq!(hits[0].passage.lines, Some(3..=3));
     assert_eq!(hits[0].passage.headings, ["About open/a.md"]);
 }
@@ -97,11 +99,14 @@ fn assert_linear(what: &str, time: impl Fn(u32) -> u64) {
     assert!(long < short * 20, "{what}: {short} ns, then {long} ns");
 }
 
+/// Writes the part of a note with a number.
+type Shape = fn(u32) -> String;
+
 /// L59: a note has as many headings, tags and links as somebody likes to put into it,
 /// and costs no more than its length.
 #[test]
 fn a_note_of_any_shape_is_indexed_in_linear_time() {
-    let shapes: [(&str, fn(u32) -> String); 5] = [
+    let shapes: [(&str, Shape); 5] = [
         ("headings", |number| format!("## S{number}\n\ntext\n\n")),
         ("tags", |number| format!("#t{number} ")),
         ("levels of a tag", |_| "a/".to_owned()),
@@ -165,6 +170,12 @@ fn a_conflict_copy_is_found_only_without_its_original() {
     assert_eq!(found("hedgehog").len(), 2);
 }
 
+#[expect(clippy::disallowed_methods, reason = "the test's own file")]
+fn set_modified(path: &Path, time: SystemTime) {
+    let file = fs::File::options().write(true).open(path).expect("a page");
+    file.set_modified(time).expect("it is ours");
+}
+
 /// Non-interference: the answers are those of the same vault without hidden pages.
 #[test]
 fn hidden_pages_have_no_influence() {
@@ -184,8 +195,7 @@ fn hidden_pages_have_no_influence() {
     reduced.remove("c.private.md");
     for page in (0..20).map(|number| format!("open/{number}.md")).chain(["open/a.md".to_owned()]) {
         let same = fs::metadata(whole.at(&page)).and_then(|it| it.modified()).expect("a time");
-        let file = fs::File::options().write(true).open(reduced.at(&page)).expect("a page");
-        file.set_modified(same).expect("it is ours");
+        set_modified(&reduced.at(&page), same);
     }
     let reader = viewer(&[Scope::Read]);
     let (whole, reduced) = (whole.open(), reduced.open());
