@@ -21,7 +21,7 @@ mod made;
 const HERE: PartitionId = PartitionId::new(0).expect("the first");
 
 fn main() {
-    let count = std::env::args().filter_map(|one| one.parse().ok()).next().unwrap_or(2_000);
+    let count = std::env::args().find_map(|one| one.parse().ok()).unwrap_or(2_000);
     let mut notes = Notes::new();
     let mut index = fill(&mut notes, count);
     println!(

@@ -2,6 +2,7 @@
 //! locked, locked. What each caller sees, and what it is told of the rest.
 
 use std::process::Command;
+use std::time::Duration;
 
 use axum::http::StatusCode;
 use serde_json::json;
@@ -93,9 +94,17 @@ async fn check(app: &TestApp, callers: &[Caller], locked: &[Key]) {
             }
         }
         assert_eq!(mcp.read_page(app, SECRET).await, Err(missing), "{context}");
-        let mut found = mcp.search(app, "tulips").await;
-        found.sort_unstable();
         readable.sort_unstable();
+        let mut found = Vec::new();
+        // git writes its files one by one; what is written is found a moment later.
+        for _ in 0..100 {
+            found = mcp.search(app, "tulips").await;
+            found.sort_unstable();
+            if found == readable {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
         assert_eq!(found, readable, "{context}");
         assert!(mcp.search(app, "GITCRYPT").await.is_empty(), "{context}");
     }

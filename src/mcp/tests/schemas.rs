@@ -84,7 +84,7 @@ fn the_catalogue_is_small_and_always_the_same() {
         let output = serde_json::to_string(&tool.output_schema).unwrap().len();
         println!("{}: {input} in, {output} out", tool.name);
     }
-    assert!(text.len() < 18_000, "{} bytes", text.len());
+    assert!(text.len() < 19_000, "{} bytes", text.len());
     let without_output = |tool: Tool| (tool.name, tool.description, tool.input_schema);
     let for_models: Vec<_> = listed(&default).into_iter().map(without_output).collect();
     let for_models = serde_json::to_string(&for_models).unwrap();

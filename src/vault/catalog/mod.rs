@@ -7,6 +7,7 @@
 
 mod build;
 mod note;
+mod shelf;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,8 +18,8 @@ use tokio::sync::broadcast;
 
 use crate::access::class::PageClass;
 use crate::access::path::VaultPath;
-use crate::search::index::{Batch, Index, PartitionId, PartitionSet};
-use crate::vault::answers::{Change, SkipReason};
+use crate::search::index::{Batch, PartitionId};
+use crate::vault::answers::Change;
 use crate::vault::files::Root;
 use crate::vault::fingerprint::{Identity, Inode};
 use crate::vault::snapshot::{ServedPage, Snapshot};
@@ -26,82 +27,13 @@ use crate::vault::survey::Stability;
 
 pub(super) use build::PageReader;
 pub(super) use note::{CONFLICT_COPY, KeptLink, Note, with_parents};
+pub(super) use shelf::{LastChange, Shelf, Skipped, partition};
 
 /// So many batches of changes wait for a slow listener.
 const CHANGES_KEPT: usize = 64;
 
 /// A checkout that takes longer is shown as far as it has come.
 const LONGEST_MOTION: Duration = Duration::from_secs(10);
-
-/// The index of one snapshot.
-#[derive(Clone)]
-pub(super) struct Shelf {
-    of: Arc<Snapshot>,
-    index: Index<Arc<Note>>,
-    skipped: Arc<BTreeMap<VaultPath, Skipped>>,
-    last_changes: BTreeMap<PartitionId, LastChange>,
-    /// Whether something that is new waits for git to be done.
-    is_waiting: bool,
-}
-
-/// A page that is not in the index.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Skipped {
-    pub(super) reason: SkipReason,
-    /// What a viewer must be open to in order to know of it.
-    pub(super) class: PageClass,
-}
-
-/// When something in a part of the index was last changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct LastChange {
-    pub(super) at: Timestamp,
-    /// From the disk's stamp on the file until then; `None` if there is no file any more.
-    pub(super) lag_milliseconds: Option<u64>,
-}
-
-impl Shelf {
-    fn empty(of: Arc<Snapshot>) -> Self {
-        Self {
-            of,
-            index: Index::default(),
-            skipped: Arc::default(),
-            last_changes: BTreeMap::new(),
-            is_waiting: false,
-        }
-    }
-
-    /// The snapshot that it agrees with.
-    pub(super) const fn of(&self) -> &Arc<Snapshot> {
-        &self.of
-    }
-
-    pub(super) const fn index(&self) -> &Index<Arc<Note>> {
-        &self.index
-    }
-
-    pub(super) fn skipped(&self) -> impl Iterator<Item = (&VaultPath, &Skipped)> {
-        self.skipped.iter()
-    }
-
-    /// The last change in some parts of the index.
-    pub(super) fn last_change(&self, visible: PartitionSet) -> Option<LastChange> {
-        let changes = self.last_changes.iter().filter(|(part, _)| visible.has(**part));
-        changes.map(|(_, change)| *change).max()
-    }
-}
-
-/// The part of the index in which pages of a class lie; `None` if nothing of the class
-/// is ever indexed.
-pub(super) fn partition(class: PageClass, in_inbox: bool) -> Option<PartitionId> {
-    let number = match class {
-        PageClass::Ordinary => 0,
-        PageClass::Confidential => 1,
-        PageClass::People => 2,
-        PageClass::Secret => return None,
-    };
-    PartitionId::new(if in_inbox { number + 3 } else { number })
-}
 
 /// Which known files may have changed in place, beside what a snapshot shows.
 #[derive(Clone, Copy, Debug)]
