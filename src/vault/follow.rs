@@ -46,7 +46,7 @@ impl Vault {
     /// [`Unavailable`].
     pub fn build_index(&self, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<(), Unavailable> {
         let snapshot = self.0.keeper.snapshot().ok_or(Unavailable)?;
-        self.0.catalog.shelf(&snapshot, Suspects::None, progress);
+        self.0.catalog.shelf(&self.0.keeper, &snapshot, Suspects::None, progress);
         Ok(())
     }
 
@@ -56,6 +56,7 @@ impl Vault {
         // The keeper has said why. The next question takes it in.
         let Some(snapshot) = self.0.keeper.snapshot() else { return };
         self.0.catalog.shelf(
+            &self.0.keeper,
             &snapshot,
             Suspects::Paths(&HashSet::from([path.clone()])),
             &|_, _| (),
@@ -93,7 +94,7 @@ impl Parts {
         let Some(snapshot) = self.keeper.snapshot() else { return Stability::Settled };
         let paths = pages_of(batch);
         let suspects = paths.as_ref().map_or(Suspects::All, Suspects::Paths);
-        self.catalog.shelf(&snapshot, suspects, &|_, _| ());
+        self.catalog.shelf(&self.keeper, &snapshot, suspects, &|_, _| ());
         self.catalog.compact();
         self.watch_folders();
         self.refresh_dates();

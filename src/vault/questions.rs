@@ -164,7 +164,7 @@ impl Vault {
             let snapshot = self.0.keeper.snapshot().ok_or(Unavailable)?;
             let suspects =
                 if self.is_followed() { Suspects::Paths(&changed) } else { Suspects::All };
-            let now = self.0.catalog.shelf(&snapshot, suspects, &|_, _| ());
+            let now = self.0.catalog.shelf(&self.0.keeper, &snapshot, suspects, &|_, _| ());
             let dates = self.dates();
             let scene = self.scene(viewer, now.of(), dates.as_deref());
             let scene = Scene { takes_changed: attempt == ATTEMPTS, ..scene };

@@ -22,7 +22,7 @@ use crate::search::index::{Batch, PartitionId};
 use crate::vault::answers::Change;
 use crate::vault::files::Root;
 use crate::vault::fingerprint::{Identity, Inode};
-use crate::vault::snapshot::{ServedPage, Snapshot};
+use crate::vault::snapshot::{Keeper, ServedPage, Snapshot};
 use crate::vault::survey::Stability;
 
 pub(super) use build::PageReader;
@@ -117,6 +117,7 @@ impl Catalog {
     /// of how many have been read.
     pub(super) fn shelf(
         &self,
+        keeper: &Keeper,
         snapshot: &Arc<Snapshot>,
         suspects: Suspects<'_>,
         progress: &(dyn Fn(usize, usize) + Sync),
@@ -150,7 +151,7 @@ impl Catalog {
             });
             is_waiting = work.to_read.len() < found;
         }
-        let next = self.make(&mut known, current.as_deref(), snapshot, work, progress);
+        let next = self.make(keeper, &mut known, current.as_deref(), snapshot, work, progress);
         let next = Arc::new(Shelf { is_waiting, ..next });
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&next));
         next
@@ -205,6 +206,7 @@ impl Catalog {
 
     fn make(
         &self,
+        keeper: &Keeper,
         known: &mut HashMap<VaultPath, Known>,
         previous: Option<&Shelf>,
         snapshot: Arc<Snapshot>,
@@ -234,6 +236,14 @@ impl Catalog {
         }
         let is_news = previous.is_some();
         let read = self.reader.read(&self.root, &next.of, &work.to_read, is_news, progress);
+        if !keeper.confirms(&next.of) {
+            // The rules may have changed before a page was read, so it may hold what its
+            // class here does not fit, and be of that class again by the next snapshot.
+            // It stays unknown, and is read again then.
+            next.index = next.index.apply(batch);
+            next.skipped = Arc::new(skipped);
+            return next;
+        }
         batch.added = read.segments;
         let mut unchanged = HashSet::new();
         let mut stamps = HashMap::new();

@@ -1,11 +1,12 @@
 //! What the vault consists of, as far as one viewer may see.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::access::path::VaultPath;
 use crate::vault::answers::{IndexHealth, VaultStats, Watching};
 use crate::vault::library::tags;
+use crate::vault::links::{self, name_keys, path_key};
 use crate::vault::view::{Inbox, View};
 
 /// So many tags are named.
@@ -15,7 +16,8 @@ pub(in crate::vault) fn gather(view: &View<'_>, watching: Watching) -> VaultStat
     let mut folders: BTreeMap<&str, usize> = BTreeMap::new();
     let (mut notes, mut bytes, mut invalid_frontmatter) = (0, 0, 0);
     let mut conflict_copies = Vec::new();
-    let mut linked: HashSet<&VaultPath> = HashSet::new();
+    let mut linked: HashSet<VaultPath> = HashSet::new();
+    let names = Names::of(view);
     let (mut resolved, mut broken) = (0, 0);
     for note in view.notes(Inbox::LeftOut) {
         notes += 1;
@@ -25,14 +27,13 @@ pub(in crate::vault) fn gather(view: &View<'_>, watching: Watching) -> VaultStat
         *folders.entry(folder).or_default() += 1;
         conflict_copies.extend(view.original(note).map(|original| (note.path.clone(), original)));
         for link in &note.links {
-            let target = view.resolve(&link.to_link(), &note.path);
-            match target.as_ref().and_then(|target| view.note(target)) {
+            match links::resolve(&link.to_link(), &note.path, &names) {
                 None => broken += 1,
                 Some(target) => {
                     resolved += 1;
-                    if target.path != note.path {
-                        linked.insert(&note.path);
-                        linked.insert(&target.path);
+                    if target != note.path {
+                        linked.insert(note.path.clone());
+                        linked.insert(target);
                     }
                 }
             }
@@ -57,6 +58,37 @@ pub(in crate::vault) fn gather(view: &View<'_>, watching: Watching) -> VaultStat
         orphans: notes - linked.len(),
         invalid_frontmatter,
         health: health(view, notes + inbox_notes, conflict_copies, watching),
+    }
+}
+
+/// The visible notes outside the inbox by the keys that links are resolved by. For all
+/// links of a vault that is much faster than asking the index for each.
+struct Names {
+    at: HashMap<String, Vec<VaultPath>>,
+    named: HashMap<String, Vec<VaultPath>>,
+}
+
+impl Names {
+    fn of(view: &View<'_>) -> Self {
+        let mut names = Self { at: HashMap::new(), named: HashMap::new() };
+        // By path, as the index gives them too.
+        for note in view.notes(Inbox::LeftOut) {
+            names.at.entry(path_key(&note.path)).or_default().push(note.path.clone());
+            for key in name_keys(&note.path) {
+                names.named.entry(key).or_default().push(note.path.clone());
+            }
+        }
+        names
+    }
+}
+
+impl links::Notes for Names {
+    fn at(&self, path_key: &str) -> Vec<VaultPath> {
+        self.at.get(path_key).cloned().unwrap_or_default()
+    }
+
+    fn named(&self, name_key: &str) -> Vec<VaultPath> {
+        self.named.get(name_key).cloned().unwrap_or_default()
     }
 }
 
