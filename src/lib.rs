@@ -35,6 +35,8 @@ pub mod clock;
 pub mod configuration;
 pub mod contract;
 pub mod entropy;
+pub mod freshness;
+pub mod jose;
 pub mod mcp;
 pub mod resource_server;
 pub mod search;

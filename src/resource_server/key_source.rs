@@ -10,10 +10,11 @@ use reqwest::redirect::Policy;
 use tokio::sync::Mutex;
 use url::Url;
 
-use super::key_ring::KeyRing;
 use crate::clock::{Clock, UnixTime};
 use crate::contract::key_set::PublicKeySet;
 use crate::contract::resource::is_loopback;
+use crate::freshness;
+use crate::jose::key_ring::KeyRing;
 
 /// The keys of the trusted issuer. Cheap to clone.
 #[derive(Clone)]
@@ -80,11 +81,6 @@ pub enum InvalidKeyUrl {
     Client(reqwest::Error),
 }
 
-/// How long a fetched key set is used without asking again: what the answer's
-/// `max-age` says, between these bounds.
-const FRESH: std::ops::RangeInclusive<u64> = 5 * 60..=24 * 60 * 60;
-/// The same, if the answer does not say.
-const FRESH_BY_DEFAULT: u64 = 60 * 60;
 /// How long an old key set is used when a newer one cannot be had. A short outage
 /// of the issuer must not be an outage of ours.
 const STALE_FOR: Duration = Duration::from_secs(60 * 60);
@@ -256,7 +252,7 @@ impl Remote {
             return Err(FetchError::Status(response.status()));
         }
         let cache_control = response.headers().get(CACHE_CONTROL);
-        let lifetime = lifetime(cache_control.and_then(|value| value.to_str().ok()));
+        let lifetime = freshness::lifetime(cache_control.and_then(|value| value.to_str().ok()));
         let mut document = Vec::new();
         while let Some(chunk) = response.chunk().await? {
             if document.len() + chunk.len() > MAX_DOCUMENT_BYTES {
@@ -279,21 +275,4 @@ enum FetchError {
     TooLarge,
     #[error("the document holds no usable signature key")]
     NotAKeySet,
-}
-
-/// How long an answer with this `Cache-Control` stays fresh (RFC 9111 section 5.2.2).
-fn lifetime(cache_control: Option<&str>) -> Duration {
-    let directives = cache_control.unwrap_or_default().split(',').map(str::trim);
-    let mut seconds = FRESH_BY_DEFAULT;
-    for directive in directives {
-        let lower = directive.to_ascii_lowercase();
-        if matches!(lower.as_str(), "no-store" | "no-cache") {
-            seconds = 0;
-            break;
-        }
-        if let Some(age) = lower.strip_prefix("max-age=") {
-            seconds = age.trim_matches('"').parse().unwrap_or(0);
-        }
-    }
-    Duration::from_secs(seconds.clamp(*FRESH.start(), *FRESH.end()))
 }

@@ -25,7 +25,6 @@ mod cors;
 mod guard;
 pub mod host_origin;
 mod json_rpc;
-mod key_ring;
 pub mod key_source;
 mod metadata;
 mod raw_token;

@@ -7,13 +7,14 @@ use jsonwebtoken::Algorithm;
 
 use super::bearer::BearerToken;
 use super::key_source::{KeySource, KeysUnavailable};
-use super::raw_token::{Audience, NotAJwt, RawClaims, RawToken};
+use super::raw_token::{RawClaims, RawHeader};
 use crate::clock::{Clock, UnixTime};
 use crate::contract::claims::ACCESS_TOKEN_TYPE;
 use crate::contract::issuer::Issuer;
 use crate::contract::liveness::{GrantLiveness, GrantReference};
 use crate::contract::resource::ResourceUri;
 use crate::contract::scope::ScopeSet;
+use crate::jose::compact::{CompactJws, NotAJwt};
 
 /// Evidence that a token was checked: issuer, audience, type, algorithm,
 /// signature, times, and that its grant is alive. Made only in this module.
@@ -211,8 +212,8 @@ impl TokenVerifier {
 
     /// The payload, once type, algorithm, key and signature are right.
     async fn authentic_claims(&self, token: &str) -> Result<RawClaims, TokenError> {
-        let token = RawToken::parse(token)?;
-        let header = &token.header;
+        let token = CompactJws::parse(token)?;
+        let header: RawHeader = token.header()?;
         if header.crit.is_some() {
             return Err(TokenError::CriticalExtension);
         }
@@ -227,7 +228,7 @@ impl TokenVerifier {
         if !ring.knows(&header.kid) {
             return Err(TokenError::UnknownKey);
         }
-        if !ring.verifies(&token, algorithm) {
+        if !ring.verifies(&token, &header.kid, algorithm) {
             return Err(TokenError::WrongSignature);
         }
         Ok(token.claims()?)
@@ -237,16 +238,7 @@ impl TokenVerifier {
         if claims.iss != self.issuer.as_str() {
             return Err(TokenError::WrongIssuer);
         }
-        // One audience: a token that is good elsewhere too could be replayed here
-        // by whoever received it there.
-        let audience = match &claims.aud {
-            Audience::One(audience) => audience,
-            Audience::Many(audiences) => match audiences.as_slice() {
-                [audience] => audience,
-                _ => return Err(TokenError::WrongAudience),
-            },
-        };
-        if audience != self.resource.as_str() {
+        if claims.aud.only() != Some(self.resource.as_str()) {
             return Err(TokenError::WrongAudience);
         }
         if claims.sub.is_empty() || claims.client_id.is_empty() || claims.jti.is_empty() {

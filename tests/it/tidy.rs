@@ -14,8 +14,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("clock", &[]),
     ("entropy", &[]),
     ("search", &[]),
-    ("authorization_server", &["contract", "clock", "entropy"]),
-    ("resource_server", &["contract", "clock"]),
+    ("freshness", &[]),
+    ("jose", &[]),
+    ("authorization_server", &["contract", "clock", "entropy", "freshness", "jose"]),
+    ("resource_server", &["contract", "clock", "freshness", "jose"]),
     ("access", &["contract", "resource_server"]),
     ("vault", &["access", "search", "clock"]),
     // Entropy: cursors are sealed with a key of the process.

@@ -1,4 +1,4 @@
-//! JWK Set text → the keys that may verify an access token.
+//! JWK Set text → the keys that may verify a signature.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -6,13 +6,13 @@ use jsonwebtoken::{Algorithm, DecodingKey};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::raw_token::RawToken;
+use super::compact::CompactJws;
 
 /// The public keys of an issuer. Made from a document that may hold anything;
 /// what is no usable signature key is left out, not an error, because a key set
 /// serves other readers too (RFC 7517 section 5).
 #[derive(Debug, Default)]
-pub(super) struct KeyRing(Vec<VerifyingKey>);
+pub struct KeyRing(Vec<VerifyingKey>);
 
 #[derive(Debug)]
 struct VerifyingKey {
@@ -24,7 +24,7 @@ struct VerifyingKey {
 /// The document is not a key set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the document is not a JWK set")]
-pub(super) struct NotAKeySet;
+pub struct NotAKeySet;
 
 /// RSA keys outside of these bounds are refused: below, they can be factored
 /// (RFC 7518 section 3.3); above, a verification costs too much.
@@ -32,7 +32,11 @@ const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=8192;
 
 impl KeyRing {
     /// Reads a key set.
-    pub(super) fn parse(json: &[u8]) -> Result<Self, NotAKeySet> {
+    ///
+    /// # Errors
+    ///
+    /// [`NotAKeySet`]
+    pub fn parse(json: &[u8]) -> Result<Self, NotAKeySet> {
         #[derive(Deserialize)]
         struct Document {
             keys: Vec<Value>,
@@ -46,25 +50,28 @@ impl KeyRing {
     }
 
     /// Whether there is no usable key.
-    pub(super) fn is_empty(&self) -> bool {
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Whether a key of this name is in the ring.
-    pub(super) fn knows(&self, id: &str) -> bool {
+    #[must_use]
+    pub fn knows(&self, id: &str) -> bool {
         self.0.iter().any(|key| *key.id == *id)
     }
 
-    /// Whether a key that the token names, of a kind that fits the algorithm, made
-    /// the token's signature.
+    /// Whether a key of this name, of a kind that fits the algorithm, made the
+    /// token's signature.
     ///
     /// A name may stand twice in a set (RFC 7517 section 4.5); each such key is
     /// the issuer's own, so each may verify, but only by its own algorithm.
-    pub(super) fn verifies(&self, token: &RawToken<'_>, algorithm: Algorithm) -> bool {
+    #[must_use]
+    pub fn verifies(&self, token: &CompactJws<'_>, key_id: &str, algorithm: Algorithm) -> bool {
         let message = token.message.as_bytes();
         self.0
             .iter()
-            .filter(|key| *key.id == *token.header.kid && key.algorithms.contains(&algorithm))
+            .filter(|key| *key.id == *key_id && key.algorithms.contains(&algorithm))
             .any(|key| {
                 jsonwebtoken::crypto::verify(token.signature, message, &key.key, algorithm)
                     .unwrap_or(false)
