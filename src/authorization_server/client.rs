@@ -3,7 +3,9 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
+use super::client_document::url::DocumentUrl;
 use super::redirect_uri::RedirectUri;
 use crate::clock::UnixTime;
 
@@ -50,6 +52,39 @@ pub enum ClientAuthentication {
         /// SHA-256 of the secret.
         digest: [u8; 32],
     },
+    /// Whatever the client likes: it may sign like [`Self::PrivateKeyJwt`], or prove
+    /// nothing like a public client. Documents that have to suit every server say so.
+    NoneOrPrivateKeyJwt {
+        /// Where the public keys are.
+        keys: ClientKeys,
+    },
+    /// A signature by one of the keys that the client's metadata document names
+    /// (RFC 7523 section 2.2). Only for clients with such a document.
+    PrivateKeyJwt {
+        /// Where the public keys are.
+        keys: ClientKeys,
+    },
+}
+
+impl ClientAuthentication {
+    /// Where the keys are, for a client that signs or may sign.
+    #[must_use]
+    pub const fn keys(&self) -> Option<&ClientKeys> {
+        match self {
+            Self::PrivateKeyJwt { keys } | Self::NoneOrPrivateKeyJwt { keys } => Some(keys),
+            Self::None | Self::Secret { .. } => None,
+        }
+    }
+}
+
+/// Where a client's public keys are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClientKeys {
+    /// In the metadata document itself: a JWK Set (RFC 7517 section 5).
+    Inline(String),
+    /// At a URL of their own.
+    Url(String),
 }
 
 /// Where a client said that it would put its secret.
@@ -73,7 +108,7 @@ impl SecretMethod {
     }
 }
 
-/// A client that has registered.
+/// A client that has registered, or has published what it would have registered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegisteredClient {
     /// Its name on the wire.
@@ -84,11 +119,31 @@ pub struct RegisteredClient {
     pub redirect_uris: Vec<RedirectUri>,
     /// How it authenticates.
     pub authentication: ClientAuthentication,
-    /// When it registered.
+    /// When it registered, or when its document was fetched.
     pub registered_at: UnixTime,
 }
 
 impl RegisteredClient {
+    /// The host that vouches for the client, if it publishes its own metadata document.
+    #[must_use]
+    pub fn document_host(&self) -> Option<String> {
+        DocumentUrl::parse(self.id.as_str()).ok().map(|url| url.host().to_owned())
+    }
+
+    /// What the client is, apart from what it calls itself: where answers may go and how
+    /// it proves who it is. A published document may change under its name, and a user's
+    /// consent is to what it said then (CIMD section 6.3).
+    #[must_use]
+    pub fn character(&self) -> [u8; 32] {
+        let authentication = serde_json::to_string(&self.authentication).unwrap_or_default();
+        let uris = self.redirect_uris.iter().map(RedirectUri::as_str);
+        let hash_part = |hash: Sha256, part: &str| {
+            // The length first, so that two lists of parts never read alike.
+            hash.chain_update(part.len().to_be_bytes()).chain_update(part)
+        };
+        uris.chain([&*authentication]).fold(Sha256::new(), hash_part).finalize().into()
+    }
+
     /// The registered redirect URI that `presented` matches, in the presented
     /// spelling, or nothing.
     ///

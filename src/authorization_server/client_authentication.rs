@@ -9,6 +9,7 @@ use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
 
 use super::AuthorizationServer;
+use super::assertion::{ASSERTION_TYPE, AssertionFault, claimed_client};
 use super::client::{ClientAuthentication, ClientId, RegisteredClient};
 use super::error::{EndpointError, InvalidClient};
 use super::form::{Form, decode_component};
@@ -22,36 +23,25 @@ pub(crate) struct AuthenticatedClient(RegisteredClient);
 #[derive(Debug, PartialEq, Eq)]
 struct Credentials {
     client: String,
+    proof: Proof,
+}
+
+/// By what the client wants to be believed.
+#[derive(Debug, PartialEq, Eq)]
+enum Proof {
+    /// Its name.
+    Nothing,
     /// Every reading of the secret that was sent. More than one for HTTP Basic:
     /// RFC 6749 section 2.3.1 wants it percent-encoded, and half of the deployed
     /// clients send it as it is.
-    secrets: Vec<Zeroizing<String>>,
+    Secret(Vec<Zeroizing<String>>),
+    /// A signed assertion (RFC 7523 section 2.2).
+    Assertion(String),
 }
 
 impl AuthenticatedClient {
     pub(crate) const fn id(&self) -> &ClientId {
         &self.0.id
-    }
-
-    /// Judges what the client sent to prove itself.
-    fn check(client: RegisteredClient, credentials: &Credentials) -> Result<Self, InvalidClient> {
-        match &client.authentication {
-            ClientAuthentication::None if credentials.secrets.is_empty() => Ok(Self(client)),
-            ClientAuthentication::None => Err(InvalidClient::SecretUnexpected),
-            ClientAuthentication::Secret { .. } if credentials.secrets.is_empty() => {
-                Err(InvalidClient::SecretMissing)
-            }
-            ClientAuthentication::Secret { digest, .. } => {
-                let fits = |secret: &Zeroizing<String>| {
-                    bool::from(Sha256::digest(secret.as_bytes()).as_slice().ct_eq(digest))
-                };
-                if credentials.secrets.iter().any(fits) {
-                    Ok(Self(client))
-                } else {
-                    Err(InvalidClient::SecretWrong)
-                }
-            }
-        }
     }
 }
 
@@ -69,26 +59,58 @@ impl AuthorizationServer {
         let credentials = Credentials::from_request(headers, form)?;
         let client = self.client(ClientId::presented(&credentials.client)).await?;
         let client = client.ok_or(InvalidClient::Unknown)?;
-        Ok(AuthenticatedClient::check(client, &credentials)?)
+        self.believe(&client, &credentials.proof).await?;
+        Ok(AuthenticatedClient(client))
+    }
+
+    /// Judges what the client sent to prove itself.
+    async fn believe(&self, client: &RegisteredClient, proof: &Proof) -> Result<(), InvalidClient> {
+        match (&client.authentication, proof) {
+            (
+                ClientAuthentication::None | ClientAuthentication::NoneOrPrivateKeyJwt { .. },
+                Proof::Nothing,
+            ) => Ok(()),
+            (ClientAuthentication::Secret { digest, .. }, Proof::Secret(readings)) => {
+                let fits = |secret: &Zeroizing<String>| {
+                    bool::from(Sha256::digest(secret.as_bytes()).as_slice().ct_eq(digest))
+                };
+                let is_right = readings.iter().any(fits);
+                is_right.then_some(()).ok_or(InvalidClient::SecretWrong)
+            }
+            (ClientAuthentication::Secret { .. }, _) => Err(InvalidClient::SecretMissing),
+            // Who need not sign but does must do it right.
+            (
+                ClientAuthentication::PrivateKeyJwt { keys }
+                | ClientAuthentication::NoneOrPrivateKeyJwt { keys },
+                Proof::Assertion(assertion),
+            ) => Ok(self.check_assertion(client, keys, assertion).await?),
+            (ClientAuthentication::PrivateKeyJwt { .. }, _) => Err(InvalidClient::AssertionMissing),
+            (_, Proof::Secret(_)) => Err(InvalidClient::SecretUnexpected),
+            (ClientAuthentication::None, Proof::Assertion(_)) => Err(InvalidClient::Unsupported),
+        }
     }
 }
 
 impl Credentials {
     fn from_request(headers: &HeaderMap, form: &Form) -> Result<Self, EndpointError> {
-        if form.value("client_assertion").is_some() || form.value("client_assertion_type").is_some()
-        {
-            return Err(InvalidClient::Unsupported.into());
-        }
         let mut lines = headers.get_all(AUTHORIZATION).iter();
         let header = lines.next();
         if lines.next().is_some() {
             return Err(EndpointError::SeveralAuthentications);
         }
         let in_body = form.value("client_secret");
+        if form.value("client_assertion").is_some() || form.value("client_assertion_type").is_some()
+        {
+            if header.is_some() || in_body.is_some() {
+                return Err(EndpointError::SeveralAuthentications);
+            }
+            return Self::from_assertion(form);
+        }
         let Some(header) = header else {
             let client = form.required("client_id")?.to_owned();
-            let secrets = in_body.map(|secret| Zeroizing::new(secret.to_owned()));
-            return Ok(Self { client, secrets: secrets.into_iter().collect() });
+            let secret = in_body.map(|secret| Zeroizing::new(secret.to_owned()));
+            let proof = secret.map_or(Proof::Nothing, |secret| Proof::Secret(vec![secret]));
+            return Ok(Self { client, proof });
         };
         let credentials = Self::from_basic(header.as_bytes())?;
         let names_another = form.value("client_id").is_some_and(|id| id != credentials.client);
@@ -96,6 +118,19 @@ impl Credentials {
             return Err(EndpointError::SeveralAuthentications);
         }
         Ok(credentials)
+    }
+
+    fn from_assertion(form: &Form) -> Result<Self, EndpointError> {
+        if form.required("client_assertion_type")? != ASSERTION_TYPE {
+            return Err(InvalidClient::Unsupported.into());
+        }
+        let assertion = form.required("client_assertion")?.to_owned();
+        let claimed = claimed_client(&assertion).map_err(AssertionFault::from);
+        let claimed = claimed.map_err(InvalidClient::from)?;
+        if form.value("client_id").is_some_and(|id| id != claimed) {
+            return Err(InvalidClient::from(AssertionFault::Client).into());
+        }
+        Ok(Self { client: claimed, proof: Proof::Assertion(assertion) })
     }
 
     fn from_basic(header: &[u8]) -> Result<Self, InvalidClient> {
@@ -117,6 +152,7 @@ impl Credentials {
             secrets.extend(unescaped(secret).filter(|other| other != secret).map(Zeroizing::new));
             secrets.push(Zeroizing::new(secret.to_owned()));
         }
-        Ok(Self { client, secrets })
+        let proof = if secrets.is_empty() { Proof::Nothing } else { Proof::Secret(secrets) };
+        Ok(Self { client, proof })
     }
 }

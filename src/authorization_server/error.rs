@@ -9,8 +9,9 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use tracing::Level;
 
+use super::assertion::AssertionFault;
+use super::client_metadata::InvalidMetadata;
 use super::form::InvalidForm;
-use super::redirect_uri::InvalidRedirectUri;
 use super::refresh_token::NotAToken;
 use super::store::StoreError;
 use super::{code, family};
@@ -47,16 +48,14 @@ pub(crate) enum EndpointError {
     NoSuchGrant,
     #[error("a refresh token was used again after its successor; its grant is now revoked")]
     RefreshTokenReused,
-    #[error("the client metadata is invalid: {0}")]
-    Metadata(&'static str),
-    #[error("redirect URI number {position} was refused: {fault}")]
-    RedirectUri {
-        /// Counted from one.
-        position: usize,
-        fault: InvalidRedirectUri,
-    },
-    #[error("the redirect URIs are invalid: {0}")]
-    RedirectUris(&'static str),
+    #[error(transparent)]
+    Metadata(#[from] InvalidMetadata),
+    #[error("registration is turned off")]
+    RegistrationOff,
+    #[error("registration needs the initial access token")]
+    InitialAccessToken,
+    #[error("this server lets only certain apps in, and no redirect URI is of one of them")]
+    NotAllowed,
     #[error("there are too many clients, all of them in use")]
     NoRoom,
     #[error("storage failed")]
@@ -80,6 +79,10 @@ pub(crate) enum InvalidClient {
     Header,
     #[error("the way to authenticate is not supported")]
     Unsupported,
+    #[error("the client must sign an assertion and did not")]
+    AssertionMissing,
+    #[error("the client's assertion proves nothing: {0}")]
+    Assertion(#[from] AssertionFault),
 }
 
 /// What happened, for the one line that is logged about a request.
@@ -141,9 +144,15 @@ impl EndpointError {
                 "invalid_grant",
                 "the code or refresh token is invalid, expired, revoked, or not for this client",
             ),
-            Self::Metadata(_) => bad("invalid_client_metadata", &self.to_string()),
-            Self::RedirectUri { .. } | Self::RedirectUris(_) => {
-                bad("invalid_redirect_uri", &self.to_string())
+            Self::Metadata(InvalidMetadata::Field(_)) => {
+                bad("invalid_client_metadata", &self.to_string())
+            }
+            Self::Metadata(_) => bad("invalid_redirect_uri", &self.to_string()),
+            Self::RegistrationOff | Self::NotAllowed => {
+                failed(StatusCode::FORBIDDEN, "access_denied", &self.to_string())
+            }
+            Self::InitialAccessToken => {
+                failed(StatusCode::UNAUTHORIZED, "invalid_token", &self.to_string())
             }
             Self::NoRoom => failed(
                 StatusCode::SERVICE_UNAVAILABLE,
@@ -188,7 +197,10 @@ impl IntoResponse for EndpointError {
         if status == StatusCode::UNAUTHORIZED {
             // HTTP wants a challenge with every 401, and OAuth this one if Basic was
             // tried (OAuth 2.1 section 3.2.4).
-            let challenge = HeaderValue::from_static("Basic realm=\"token\"");
+            let challenge = HeaderValue::from_static(match error {
+                "invalid_token" => "Bearer realm=\"register\"",
+                _ => "Basic realm=\"token\"",
+            });
             response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
         }
         response.extensions_mut().insert(outcome);

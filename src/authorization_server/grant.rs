@@ -73,6 +73,8 @@ pub(crate) enum EndReason {
     RevokedByClient,
     /// The code that made it was presented again.
     CodeReplayed,
+    /// The client's host took its metadata document away.
+    ClientWithdrawn,
     /// A refresh token was presented that its rightful holder no longer uses.
     RefreshTokenReused,
 }

@@ -11,11 +11,15 @@
 //! by what is stored and the time. `store` makes the verdict so, on the disk before
 //! the client hears of it. `endpoints` translates.
 
+mod assertion;
 pub mod authorization;
 mod body;
 mod browsing;
 pub mod client;
 mod client_authentication;
+mod client_document;
+mod client_metadata;
+mod client_rules;
 mod code;
 mod data_directory;
 mod endpoints;
@@ -51,9 +55,12 @@ use std::sync::Arc;
 
 use axum::Router;
 
+use self::assertion::UsedAssertions;
 use self::authorization::ApprovedAuthorization;
 use self::browsing::Browsing;
 use self::client::{ClientId, RegisteredClient};
+use self::client_document::{ClientDocuments, Web};
+pub use self::client_rules::{ClientRules, Registration};
 use self::code::{CodeDigest, IssuedCode};
 use self::data_directory::DataDirectory;
 use self::refresh_token::RefreshTokenKeys;
@@ -87,6 +94,8 @@ struct Inner {
     refresh_token_keys: RefreshTokenKeys,
     store: Store,
     browsing: Browsing,
+    client_documents: ClientDocuments,
+    used_assertions: UsedAssertions,
 }
 
 impl AuthorizationServer {
@@ -97,6 +106,17 @@ impl AuthorizationServer {
     ///
     /// [`OpenError`], whose text says what to do.
     pub fn open(settings: Settings, clock: Clock, entropy: Entropy) -> Result<Self, OpenError> {
+        let web = Web::public(settings.clients.private_hosts.clone())?;
+        Self::open_on(web, settings, clock, entropy)
+    }
+
+    /// The same, with clients' documents from there.
+    fn open_on(
+        web: Web,
+        settings: Settings,
+        clock: Clock,
+        entropy: Entropy,
+    ) -> Result<Self, OpenError> {
         if !settings.issuer.is_bare_origin() {
             return Err(OpenError::IssuerNotAnOrigin(settings.issuer.to_string()));
         }
@@ -106,9 +126,18 @@ impl AuthorizationServer {
         let refresh_token_keys = RefreshTokenKeys::derive(&master);
         let store = Store::open(home)?;
         let browsing = Browsing::new(&settings, &clock, &entropy);
-        let inner =
-            Inner { settings, clock, entropy, signing_keys, refresh_token_keys, store, browsing };
-        Ok(Self(Arc::new(inner)))
+        let client_documents = ClientDocuments::new(web, clock.clone());
+        Ok(Self(Arc::new(Inner {
+            settings,
+            clock,
+            entropy,
+            signing_keys,
+            refresh_token_keys,
+            store,
+            browsing,
+            client_documents,
+            used_assertions: UsedAssertions::default(),
+        })))
     }
 
     /// Everything that the server answers, pages and endpoints.
@@ -165,9 +194,10 @@ impl AuthorizationServer {
         let settings = self.settings();
         let expires_at = now + settings.lifetimes.code;
         let issued = IssuedCode::new(&approved, settings.resource.as_str(), expires_at);
+        let client = approved.request().client.clone();
         self.store()
             .change(move |store| {
-                store.note_approval(&issued.terms.client, now)?;
+                store.note_approval(&client, now)?;
                 store.keep_code(digest, &issued)
             })
             .await?;
@@ -208,6 +238,10 @@ impl AuthorizationServer {
 
     pub(crate) fn store(&self) -> &Store {
         &self.0.store
+    }
+
+    fn client_documents(&self) -> &ClientDocuments {
+        &self.0.client_documents
     }
 
     fn browsing(&self) -> &Browsing {

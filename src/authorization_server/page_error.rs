@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
+use crate::authorization_server::client_document::NoClient;
 use crate::authorization_server::form::InvalidForm;
 use crate::authorization_server::pages::{MessagePage, page};
 use crate::authorization_server::parameters::Repeated;
@@ -72,6 +73,17 @@ impl PageError {
 
     const fn title_and_advice(&self) -> (&'static str, &'static str) {
         match self {
+            Self::Request(LocalFault::Document(_)) => (
+                "This app cannot be looked up",
+                "The app that sent you here is named by a web address, and what this server \
+                 found there is not enough to know who asks. Nothing was allowed. Try again in \
+                 a few minutes; if that does not help, tell the app's makers.",
+            ),
+            Self::Request(LocalFault::DocumentsOff | LocalFault::ClientNotAllowed) => (
+                "This app is not let in",
+                "Whoever runs this server has chosen which apps may ask for access. Nothing \
+                 was allowed.",
+            ),
             Self::Request(_) => (
                 "This request cannot be answered",
                 "The app that sent you here asked in a way that is not safe to answer. Nothing \
@@ -170,6 +182,15 @@ impl From<NotTaken> for PageError {
         match reason {
             NotTaken::Gone => Self::AnsweredBefore,
             NotTaken::ForeignForm => Self::ForeignForm,
+        }
+    }
+}
+
+impl From<NoClient> for PageError {
+    fn from(reason: NoClient) -> Self {
+        match reason {
+            NoClient::Fault(fault) => Self::Request(fault),
+            NoClient::Store(error) => Self::Store(error),
         }
     }
 }

@@ -43,6 +43,8 @@ pub(super) const CONSENT_POLICY: HeaderValue = HeaderValue::from_static(
 pub(super) struct Asker {
     pub(super) id: String,
     pub(super) name: Option<String>,
+    /// The host that vouches for it, if one does.
+    pub(super) host: Option<String>,
     pub(super) place: RedirectTarget,
 }
 
@@ -100,6 +102,8 @@ pub(super) struct WelcomePage<'a> {
 #[template(path = "consent.html")]
 pub(super) struct ConsentPage<'a> {
     pub(super) asker: Asker,
+    /// Whether it is not any more what the owner allowed last time.
+    pub(super) has_changed: bool,
     pub(super) offers: Vec<Offer>,
     pub(super) grant_spans: Vec<SpanOffer>,
     pub(super) people_spans: Vec<SpanOffer>,
@@ -155,6 +159,7 @@ impl Asker {
         Self {
             id: request.client.id.to_string(),
             name: request.client.name.clone(),
+            host: request.client.document_host(),
             place: request.redirect_uri.target(),
         }
     }

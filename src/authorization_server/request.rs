@@ -10,6 +10,8 @@ mod tests;
 
 use crate::authorization_server::authorization::AuthorizationRequest;
 use crate::authorization_server::client::{ClientId, RegisteredClient};
+use crate::authorization_server::client_document::DocumentError;
+use crate::authorization_server::client_rules::ClientRules;
 use crate::authorization_server::form::InvalidForm;
 use crate::authorization_server::parameters::{Parameters, Repeated};
 use crate::authorization_server::pkce::CodeChallenge;
@@ -44,6 +46,15 @@ pub(super) enum LocalFault {
     /// There is no `client_id`.
     #[error("client_id is missing")]
     MissingClientId,
+    /// The client's name is a URL, and what is there is of no use.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    /// The operator has turned clients with documents of their own off.
+    #[error("clients that are named by a URL are not allowed on this server")]
+    DocumentsOff,
+    /// The operator lets only some clients in.
+    #[error("this server lets only certain apps in, and this is none of them")]
+    ClientNotAllowed,
     /// Nobody of that name has registered.
     #[error("the client is not registered")]
     UnknownClient,
@@ -127,10 +138,16 @@ impl AuthorizeQuery {
         self,
         client: RegisteredClient,
         resource: &ResourceUri,
+        rules: &ClientRules,
     ) -> Result<Judgement, LocalFault> {
         let presented = self.0.single("redirect_uri")?.ok_or(LocalFault::MissingRedirectUri)?;
         let redirect_uri =
             client.matching_redirect_uri(presented).ok_or(LocalFault::UnregisteredRedirectUri)?;
+        // A published client has been judged by its host; behind any other is whoever
+        // gets the answer.
+        if client.document_host().is_none() && !rules.allows_place(&redirect_uri.target()) {
+            return Err(LocalFault::ClientNotAllowed);
+        }
         // A doubled state is not sent back: there is no telling which one was meant.
         let state = self.0.single("state").ok().flatten();
         if state.is_some_and(|state| state.len() > MAX_STATE_BYTES) {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::client_rules::ClientRules;
 use super::family::RefreshPolicy;
 use super::password::HashingCost;
 use super::setup::OWNER;
@@ -27,6 +28,8 @@ pub struct Settings {
     pub hashing_cost: HashingCost,
     /// The most clients that may be registered at a time.
     pub client_limit: usize,
+    /// Which clients may come.
+    pub clients: ClientRules,
 }
 
 /// How long things last (design section 9).
@@ -74,6 +77,7 @@ impl Settings {
             lifetimes: Lifetimes::default(),
             hashing_cost: HashingCost::STRONG,
             client_limit: 1000,
+            clients: ClientRules::default(),
         }
     }
 

@@ -17,6 +17,7 @@ use tower::ServiceExt as _;
 
 use super::authorization::{Approval, AuthorizationRequest};
 use super::client::{ClientId, RegisteredClient};
+use super::client_document::Web;
 use super::code::CodeDigest;
 use super::pkce::CodeChallenge;
 use super::{AuthorizationServer, OpenError, Settings};
@@ -68,12 +69,17 @@ impl TestServer {
 
     /// A server whose random bytes come from this seed.
     pub(crate) fn start_with(seed: u64, adjust: impl FnOnce(&mut Settings)) -> Self {
+        Self::start_on(Web::public(Vec::new()).unwrap(), seed, adjust)
+    }
+
+    /// The same, which fetches clients' documents from there.
+    pub(crate) fn start_on(web: Web, seed: u64, adjust: impl FnOnce(&mut Settings)) -> Self {
         let directory = TempDir::new().unwrap();
         let (time, clock) = Clock::manual(START);
         let mut settings = settings(&directory);
         adjust(&mut settings);
-        let server =
-            AuthorizationServer::open(settings, time.clone(), Entropy::seeded(seed)).unwrap();
+        let entropy = Entropy::seeded(seed);
+        let server = AuthorizationServer::open_on(web, settings, time.clone(), entropy).unwrap();
         Self { server, clock, directory, time }
     }
 

@@ -69,13 +69,12 @@ impl KeyRing {
     #[must_use]
     pub fn verifies(&self, token: &CompactJws<'_>, key_id: &str, algorithm: Algorithm) -> bool {
         let message = token.message.as_bytes();
-        self.0
-            .iter()
-            .filter(|key| *key.id == *key_id && key.algorithms.contains(&algorithm))
-            .any(|key| {
+        self.0.iter().filter(|key| *key.id == *key_id && key.algorithms.contains(&algorithm)).any(
+            |key| {
                 jsonwebtoken::crypto::verify(token.signature, message, &key.key, algorithm)
                     .unwrap_or(false)
-            })
+            },
+        )
     }
 }
 

@@ -7,7 +7,7 @@ use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::endpoints::posted::PostedForm;
 use crate::authorization_server::page_error::PageError;
 use crate::authorization_server::pending::Owner;
-use crate::authorization_server::request::{AuthorizeQuery, LocalFault};
+use crate::authorization_server::request::AuthorizeQuery;
 use crate::authorization_server::session::Visitor;
 
 /// Takes a request and lets it wait for the owner. Whatever the request is worth, a
@@ -19,15 +19,16 @@ pub(super) async fn ask(
     RawQuery(query): RawQuery,
 ) -> Result<Response, PageError> {
     let query = AuthorizeQuery::parse(query.unwrap_or_default().as_bytes())?;
-    let client = server.client(query.client_id()?).await?.ok_or(LocalFault::UnknownClient)?;
-    let judgement = query.judge(client, &server.settings().resource)?;
+    let settings = server.settings();
+    let client = server.client_to_ask_for(query.client_id()?).await?;
+    let judgement = query.judge(client, &settings.resource, &settings.clients)?;
     let owner = visitor.owner();
     let name = server.browsing().pending.add(judgement, visitor.cookie().key(), owner);
     let next = match owner {
         Owner::SignedIn => name.at("/consent"),
         Owner::Unknown => name.at("/login"),
     };
-    Ok(visitor.with_cookie(&server.settings().issuer, Redirect::to(&next)))
+    Ok(visitor.with_cookie(&settings.issuer, Redirect::to(&next)))
 }
 
 /// Takes the same as a form. The form comes from another site, so our cookie does not

@@ -3,6 +3,7 @@ use std::time::Duration;
 use super::{MAX_FOR_ONE_BROWSER, MAX_RENDERINGS, MAX_WAITING, NotTaken, Owner};
 use super::{PendingAuthorizations, PendingName};
 use crate::authorization_server::client::{ClientAuthentication, ClientId, RegisteredClient};
+use crate::authorization_server::client_rules::ClientRules;
 use crate::authorization_server::redirect_uri::RedirectUri;
 use crate::authorization_server::request::{AuthorizeQuery, Judgement};
 use crate::authorization_server::session::{BrowserCookie, SessionKey};
@@ -20,7 +21,9 @@ fn judgement() -> Judgement {
     let query = "redirect_uri=https://app.example/cb&response_type=code&code_challenge_method=S256\
                  &code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
     let query = AuthorizeQuery::parse(query.as_bytes()).unwrap();
-    query.judge(client, &"https://brain.example/mcp".parse().unwrap()).unwrap()
+    query
+        .judge(client, &"https://brain.example/mcp".parse().unwrap(), &ClientRules::default())
+        .unwrap()
 }
 
 fn waiting_room() -> (PendingAuthorizations, ManualClock) {

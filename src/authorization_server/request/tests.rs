@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::{AuthorizeQuery, LocalFault, RefusalCode};
 use crate::authorization_server::client::{ClientAuthentication, ClientId, RegisteredClient};
+use crate::authorization_server::client_rules::ClientRules;
 use crate::authorization_server::redirect_uri::RedirectUri;
 use crate::clock::UnixTime;
 use crate::contract::issuer::Issuer;
@@ -53,7 +54,7 @@ proptest! {
         let encoded =
             form_urlencoded::Serializer::new(String::new()).extend_pairs(&pairs).finish();
         let query = AuthorizeQuery::parse(encoded.as_bytes()).unwrap();
-        match query.judge(client(), &resource()) {
+        match query.judge(client(), &resource(), &ClientRules::default()) {
             Err(fault) => prop_assert!(presented != REGISTERED, "{fault}"),
             Ok(Ok(request)) => {
                 prop_assert_eq!(request.redirect_uri.as_str(), REGISTERED);
@@ -81,7 +82,7 @@ proptest! {
     fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         if let Ok(query) = AuthorizeQuery::parse(&bytes) {
             let _either = query.client_id();
-            let _either = query.judge(client(), &resource());
+            let _either = query.judge(client(), &resource(), &ClientRules::default());
         }
     }
 }
@@ -103,7 +104,8 @@ fn descriptions_are_plain() {
         let text = format!("redirect_uri=https://app.example/cb?x=1&{query}");
         let text = text.replace("?x", "%3Fx");
         let query = AuthorizeQuery::parse(text.as_bytes()).unwrap();
-        let refusal = query.judge(client(), &resource()).unwrap().unwrap_err();
+        let refusal =
+            query.judge(client(), &resource(), &ClientRules::default()).unwrap().unwrap_err();
         let plain = |byte: u8| (0x20..0x7F).contains(&byte) && byte != b'"' && byte != b'\\';
         assert!(refusal.description.bytes().all(plain), "{refusal:?}");
         assert_ne!(refusal.code, RefusalCode::AccessDenied);

@@ -23,7 +23,14 @@ impl ChoiceKey {
             RedirectTarget::App(scheme) => ("app", scheme),
         };
         let parts = [user, request.client.id.as_str(), kind, &place];
-        Self(parts.iter().fold(Sha256::new(), hash_part).finalize().into())
+        let hash = parts.iter().fold(Sha256::new(), hash_part);
+        // A published client can become another one under its name; what was ticked for
+        // the one is not ticked for the other (CIMD section 6.3, checklist #117).
+        let hash = match request.client.document_host() {
+            Some(_) => hash.chain_update(request.client.character()),
+            None => hash,
+        };
+        Self(hash.finalize().into())
     }
 }
 

@@ -69,15 +69,31 @@ impl Store {
         Ok(Some(stored.client))
     }
 
-    /// Notes that a user has approved the client.
-    pub(crate) fn note_approval(&self, id: &ClientId, now: UnixTime) -> Result<(), StoreError> {
+    /// Notes that a user has approved the client. One that publishes its own metadata
+    /// comes into the store by this, as it was approved.
+    pub(crate) fn note_approval(
+        &self,
+        client: &RegisteredClient,
+        now: UnixTime,
+    ) -> Result<(), StoreError> {
         let _order = self.begin();
-        if let Some(mut stored) = self.stored_client(id)? {
-            stored.last_used_at = now;
-            stored.was_approved = true;
-            self.write_client(&stored)?;
+        let mut stored = match self.stored_client(&client.id)? {
+            Some(stored) => stored,
+            None if client.document_host().is_some() => StoredClient {
+                client: client.clone(),
+                digest: None,
+                last_used_at: now,
+                was_approved: true,
+            },
+            // Removed since it asked.
+            None => return Ok(()),
+        };
+        if client.document_host().is_some() {
+            stored.client = client.clone();
         }
-        Ok(())
+        stored.last_used_at = now;
+        stored.was_approved = true;
+        self.write_client(&stored)
     }
 
     /// Removes clients that have outlived their purpose, and if there are still too

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::{Store, StoreError, decode, encode};
 use crate::authorization_server::client::ClientId;
 use crate::authorization_server::family::RefreshPolicy;
-use crate::authorization_server::grant::{Grant, GrantId};
+use crate::authorization_server::grant::{EndReason, Grant, GrantId};
 use crate::clock::UnixTime;
 
 /// All grants, written through to the disk: whoever changes one has begun a change
@@ -92,6 +92,28 @@ impl Store {
             self.0.live_grants.replace(after);
         }
         Ok(Some(outcome))
+    }
+
+    /// Ends the living grants that `is_meant` picks, and answers how many those were.
+    pub(crate) fn end_grants_where(
+        &self,
+        is_meant: impl Fn(&Grant) -> bool,
+        now: UnixTime,
+        reason: EndReason,
+    ) -> Result<usize, StoreError> {
+        let order = self.begin();
+        let by_id = self.0.live_grants.read();
+        let is_over = |grant: &Grant| grant.ended.is_some();
+        let meant: Vec<GrantId> = by_id
+            .values()
+            .filter(|grant| !is_over(grant) && is_meant(grant))
+            .map(|grant| grant.id)
+            .collect();
+        drop(by_id);
+        for id in &meant {
+            self.change_grant_in(&order, *id, |grant| grant.end(now, reason))?;
+        }
+        Ok(meant.len())
     }
 
     /// Notes in memory that an access token of this generation has arrived.

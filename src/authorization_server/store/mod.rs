@@ -126,6 +126,9 @@ pub enum OpenError {
     /// The embedded server's endpoints are at the root of the issuer.
     #[error("the issuer {0} must be a bare origin, without a path or a slash at the end")]
     IssuerNotAnOrigin(String),
+    /// Nothing could be fetched over https.
+    #[error("the certificates of this system cannot be read")]
+    Certificates(#[from] reqwest::Error),
     /// Reading what is there.
     #[error("the database cannot be read")]
     Store(#[from] StoreError),

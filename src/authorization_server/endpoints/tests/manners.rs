@@ -41,7 +41,7 @@ async fn the_metadata_says_what_the_server_does() {
         serde_json::json!(["authorization_code", "refresh_token"])
     );
     assert_eq!(json["authorization_response_iss_parameter_supported"], true);
-    let methods = serde_json::json!(["none", "client_secret_basic", "client_secret_post"]);
+    let methods = serde_json::json!(["none", "client_secret_basic", "client_secret_post", "private_key_jwt"]);
     assert_eq!(json["token_endpoint_auth_methods_supported"], methods);
     assert_eq!(json["revocation_endpoint_auth_methods_supported"], methods);
     let scopes = serde_json::json!(["wiki:read", "wiki:confidential", "wiki:people", "wiki:write"]);

@@ -1,0 +1,219 @@
+//! What has been fetched and for how long it counts: one fetch for all who wait, none
+//! while a failure is recent, none beyond the budget.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+
+use super::DocumentError;
+use super::budget::Budget;
+use super::fetch::{Fetched, Web};
+use super::url::DocumentUrl;
+use crate::clock::{Clock, UnixTime};
+
+/// Documents of one kind, by URL. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct Documents<T>(Arc<Inner<T>>);
+
+struct Inner<T> {
+    web: Web,
+    clock: Clock,
+    budget: Arc<Mutex<Budget>>,
+    in_flight: Arc<Semaphore>,
+    limit: usize,
+    read: Read<T>,
+    entries: Mutex<HashMap<DocumentUrl, Entry<T>>>,
+}
+
+/// Makes a value of the bytes of a document.
+type Read<T> = fn(&[u8], &DocumentUrl, UnixTime) -> Result<T, DocumentError>;
+
+struct Entry<T> {
+    last: Option<Kept<T>>,
+    failure: Option<Failure>,
+    asked_at: UnixTime,
+    /// Held during a fetch: a hundred who wait make one (checklist #115).
+    turn: Arc<tokio::sync::Mutex<()>>,
+}
+
+/// The last good document.
+struct Kept<T> {
+    value: T,
+    fetched_at: UnixTime,
+    fresh_until: UnixTime,
+    entity_tag: Option<String>,
+}
+
+/// Remembered for a short time, and never in place of a document (checklist #114).
+#[derive(Clone, Copy)]
+struct Failure {
+    error: DocumentError,
+    count: u32,
+    until: UnixTime,
+}
+
+const MAX_ENTRIES: usize = 200;
+const MAX_IN_FLIGHT: usize = 16;
+/// After the first failure; doubled with each one more.
+const FIRST_BACK_OFF: Duration = Duration::from_secs(5);
+const LONGEST_BACK_OFF: Duration = Duration::from_secs(5 * 60);
+/// Between two looks for something that a fresh document has not.
+const LOOK_AGAIN_PAUSE: Duration = Duration::from_secs(60);
+
+/// As many fetches as may go on at once.
+pub(super) fn in_flight() -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(MAX_IN_FLIGHT))
+}
+
+impl<T: Clone + Send + 'static> Documents<T> {
+    /// Documents of at most `limit` bytes, within shared bounds.
+    pub(super) fn new(
+        web: Web,
+        clock: Clock,
+        (budget, in_flight): (Arc<Mutex<Budget>>, Arc<Semaphore>),
+        limit: usize,
+        read: Read<T>,
+    ) -> Self {
+        let entries = Mutex::default();
+        Self(Arc::new(Inner { web, clock, budget, in_flight, limit, read, entries }))
+    }
+
+    /// The document as it is now, within its freshness.
+    ///
+    /// # Errors
+    ///
+    /// [`DocumentError`]; an older copy does not count.
+    pub(super) async fn current(&self, url: &DocumentUrl) -> Result<T, DocumentError> {
+        if let Some(known) = self.0.known(url) {
+            return known;
+        }
+        let (inner, url) = (Arc::clone(&self.0), url.clone());
+        // In a task of its own: a browser that leaves must not undo the fetch that
+        // others wait for.
+        let fetch = tokio::spawn(async move {
+            let turn = inner.turn(&url);
+            let _turn = turn.lock().await;
+            match inner.known(&url) {
+                Some(known) => known,
+                None => inner.fetch(&url).await,
+            }
+        });
+        fetch.await.unwrap_or(Err(DocumentError::Busy))
+    }
+
+    /// The same, or the last good one if it cannot be had.
+    ///
+    /// # Errors
+    ///
+    /// [`DocumentError`] if there is none at all.
+    pub(super) async fn current_or_last(&self, url: &DocumentUrl) -> Result<T, DocumentError> {
+        match self.current(url).await {
+            Ok(value) => Ok(value),
+            Err(error) => {
+                let entries = self.0.entries();
+                let last = entries.get(url).and_then(|entry| entry.last.as_ref());
+                last.map(|kept| kept.value.clone()).ok_or(error)
+            }
+        }
+    }
+
+    /// Lets the next one who asks fetch anew, unless that has just been done.
+    pub(super) fn look_again(&self, url: &DocumentUrl) {
+        let now = self.0.clock.now();
+        let mut entries = self.0.entries();
+        if let Some(kept) = entries.get_mut(url).and_then(|entry| entry.last.as_mut())
+            && now.since(kept.fetched_at) >= LOOK_AGAIN_PAUSE
+        {
+            kept.fresh_until = now;
+        }
+    }
+}
+
+impl<T: Clone> Inner<T> {
+    fn entries(&self) -> MutexGuard<'_, HashMap<DocumentUrl, Entry<T>>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What can be said without a fetch.
+    fn known(&self, url: &DocumentUrl) -> Option<Result<T, DocumentError>> {
+        let now = self.clock.now();
+        let mut entries = self.entries();
+        let entry = entries.get_mut(url)?;
+        entry.asked_at = now;
+        if let Some(failure) = entry.failure.filter(|failure| now < failure.until) {
+            return Some(Err(failure.error));
+        }
+        let kept = entry.last.as_ref().filter(|kept| now < kept.fresh_until)?;
+        Some(Ok(kept.value.clone()))
+    }
+
+    fn turn(&self, url: &DocumentUrl) -> Arc<tokio::sync::Mutex<()>> {
+        let now = self.clock.now();
+        let mut entries = self.entries();
+        if entries.len() >= MAX_ENTRIES && !entries.contains_key(url) {
+            // Not one that is being fetched: its waiters would fetch twice.
+            let idle = entries.iter().filter(|(_, entry)| Arc::strong_count(&entry.turn) == 1);
+            let oldest = idle.min_by_key(|(_, entry)| entry.asked_at).map(|(url, _)| url.clone());
+            if let Some(oldest) = oldest {
+                entries.remove(&oldest);
+            }
+        }
+        let entry = entries.entry(url.clone()).or_insert_with(|| Entry {
+            last: None,
+            failure: None,
+            asked_at: now,
+            turn: Arc::default(),
+        });
+        Arc::clone(&entry.turn)
+    }
+
+    async fn fetch(&self, url: &DocumentUrl) -> Result<T, DocumentError> {
+        let _permit = self.in_flight.try_acquire().map_err(|_| DocumentError::Busy)?;
+        {
+            let mut budget = self.budget.lock().unwrap_or_else(PoisonError::into_inner);
+            if !budget.spend(url.authority(), self.clock.now()) {
+                return Err(DocumentError::Busy);
+            }
+        }
+        let entity_tag = {
+            let entries = self.entries();
+            let last = entries.get(url).and_then(|entry| entry.last.as_ref());
+            last.and_then(|kept| kept.entity_tag.clone())
+        };
+        let outcome = self.web.fetch(url.as_url(), self.limit, entity_tag.as_deref()).await;
+        self.keep(url, outcome.map_err(DocumentError::Fetch))
+    }
+
+    fn keep(
+        &self,
+        url: &DocumentUrl,
+        outcome: Result<Fetched, DocumentError>,
+    ) -> Result<T, DocumentError> {
+        let now = self.clock.now();
+        let mut entries = self.entries();
+        let Some(entry) = entries.get_mut(url) else { return Err(DocumentError::Busy) };
+        let value = outcome.and_then(|Fetched { document, lifetime, entity_tag }| {
+            let value = match (document, &entry.last) {
+                (Some(bytes), _) => (self.read)(&bytes, url, now)?,
+                (None, Some(kept)) => kept.value.clone(),
+                // Nothing was said to be known, so nothing can be unchanged.
+                (None, None) => return Err(DocumentError::Busy),
+            };
+            let fresh_until = now + lifetime;
+            let kept = Kept { value: value.clone(), fetched_at: now, fresh_until, entity_tag };
+            entry.last = Some(kept);
+            entry.failure = None;
+            Ok(value)
+        });
+        if let Err(error) = value {
+            let count = entry.failure.map_or(0, |failure| failure.count);
+            let back_off = FIRST_BACK_OFF * 2_u32.saturating_pow(count.min(8));
+            let until = now + back_off.min(LONGEST_BACK_OFF);
+            entry.failure = Some(Failure { error, count: count + 1, until });
+            tracing::info!(url = url.as_str(), reason = %error, "no client metadata document");
+        }
+        value
+    }
+}

@@ -1,0 +1,210 @@
+//! Client ID Metadata Documents: clients that publish what they are at a URL, which is
+//! also their name (draft-ietf-oauth-client-id-metadata-document, "CIMD").
+//!
+//! ```text
+//!  client_id ─► DocumentUrl ─► Documents (fresh? back-off? budget?) ─► Web ─► document ─► client
+//! ```
+//!
+//! Anybody can make us fetch by sending a browser to `/authorize`. So one URL is fetched
+//! once at a time and seldom, failures are remembered for a while, and what is fetched
+//! stays in memory. A client comes into the store when a user has approved it.
+
+mod address;
+mod budget;
+mod document;
+mod fetch;
+#[cfg(test)]
+mod hostile;
+mod kept;
+#[cfg(test)]
+mod tests;
+pub(super) mod url;
+
+use std::sync::{Arc, Mutex};
+
+pub(crate) use self::fetch::{FetchError, Web};
+use self::kept::Documents;
+use self::url::{DocumentUrl, InvalidDocumentUrl};
+use super::AuthorizationServer;
+use super::client::{ClientId, ClientKeys, RegisteredClient};
+use super::client_metadata::InvalidMetadata;
+use super::grant::EndReason;
+use super::request::LocalFault;
+use super::store::StoreError;
+use crate::clock::Clock;
+use crate::jose::key_ring::KeyRing;
+
+/// Why there is no client of a name that is a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum DocumentError {
+    #[error("the client_id is no address of a metadata document: {0}")]
+    Url(#[from] InvalidDocumentUrl),
+    #[error("the client's metadata document could not be fetched: {0}")]
+    Fetch(#[from] FetchError),
+    #[error("the client's metadata document is not in order: {0}")]
+    Content(#[from] InvalidMetadata),
+    #[error("too many clients' metadata documents are being fetched; try again in a minute")]
+    Busy,
+}
+
+impl DocumentError {
+    /// Whether the host says that there is no such client any more.
+    const fn is_withdrawal(self) -> bool {
+        matches!(self, Self::Fetch(FetchError::Status(404 | 410)))
+    }
+}
+
+/// Why there is nobody to ask for.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NoClient {
+    /// Told on a page of ours.
+    #[error(transparent)]
+    Fault(#[from] LocalFault),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The documents that are known at the moment. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct ClientDocuments {
+    clients: Documents<Arc<RegisteredClient>>,
+    keys: Documents<Arc<KeyRing>>,
+}
+
+/// The longest key set of a client that is read, in bytes.
+const MAX_KEY_SET_BYTES: usize = 64 * 1024;
+
+impl ClientDocuments {
+    pub(crate) fn new(web: Web, clock: Clock) -> Self {
+        let budget = Arc::new(Mutex::default());
+        let in_flight = kept::in_flight();
+        let clients = Documents::new(
+            web.clone(),
+            clock.clone(),
+            (Arc::clone(&budget), Arc::clone(&in_flight)),
+            document::MAX_BYTES,
+            |bytes, url, now| Ok(Arc::new(document::read(bytes, url, now)?)),
+        );
+        let read_keys = |bytes: &[u8], _: &DocumentUrl, _| {
+            let ring = KeyRing::parse(bytes).ok().filter(|ring| !ring.is_empty());
+            Ok(Arc::new(ring.ok_or(InvalidMetadata::Field("jwks_uri has no usable key"))?))
+        };
+        let keys = Documents::new(web, clock, (budget, in_flight), MAX_KEY_SET_BYTES, read_keys);
+        Self { clients, keys }
+    }
+
+    /// The client that the document at this URL describes now.
+    async fn client(&self, url: &DocumentUrl) -> Result<Arc<RegisteredClient>, DocumentError> {
+        self.clients.current(url).await
+    }
+
+    /// The keys of a client, among them one named `key_id` if there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`DocumentError`] if none are to be had, not even older ones.
+    pub(crate) async fn keys(
+        &self,
+        keys: &ClientKeys,
+        key_id: &str,
+    ) -> Result<Arc<KeyRing>, DocumentError> {
+        let url = match keys {
+            ClientKeys::Inline(set) => {
+                let ring = KeyRing::parse(set.as_bytes());
+                let broken = InvalidMetadata::Field("jwks is not a key set");
+                return Ok(Arc::new(ring.map_err(|_| broken)?));
+            }
+            ClientKeys::Url(text) => DocumentUrl::parse(text)?,
+        };
+        let ring = self.keys.current_or_last(&url).await?;
+        if ring.knows(key_id) {
+            return Ok(ring);
+        }
+        // A client that has just changed its keys. Not oftener than once a minute.
+        self.keys.look_again(&url);
+        self.keys.current_or_last(&url).await
+    }
+}
+
+impl AuthorizationServer {
+    /// The client that an authorization request names, as it describes itself now.
+    ///
+    /// # Errors
+    ///
+    /// [`NoClient`]
+    pub(super) async fn client_to_ask_for(
+        &self,
+        id: ClientId,
+    ) -> Result<RegisteredClient, NoClient> {
+        if !DocumentUrl::is_meant_by(id.as_str()) {
+            return Ok(self.client(id).await?.ok_or(LocalFault::UnknownClient)?);
+        }
+        if !self.settings().clients.documents {
+            return Err(LocalFault::DocumentsOff.into());
+        }
+        let found = match DocumentUrl::parse(id.as_str()) {
+            Ok(url) if !self.settings().clients.allows_document_of(url.host()) => {
+                return Err(LocalFault::ClientNotAllowed.into());
+            }
+            Ok(url) => self.client_documents().client(&url).await,
+            Err(fault) => Err(fault.into()),
+        };
+        match found {
+            Ok(client) => Ok(RegisteredClient::clone(&client)),
+            Err(error) => {
+                // The host no longer stands by its client (oauth-clients B27). After any
+                // other failure the grants that there are go on (checklist #118).
+                if error.is_withdrawal() {
+                    self.end_grants_of(id, EndReason::ClientWithdrawn).await?;
+                }
+                Err(LocalFault::Document(error).into())
+            }
+        }
+    }
+
+    /// How a client authenticates now: an approved client whose document holds its keys
+    /// may have new ones.
+    pub(crate) async fn current_keys(
+        &self,
+        client: &RegisteredClient,
+        approved: &ClientKeys,
+    ) -> ClientKeys {
+        if let (ClientKeys::Inline(_), Ok(url)) = (approved, DocumentUrl::parse(client.id.as_str()))
+            && let Ok(current) = self.client_documents().client(&url).await
+            && let Some(keys) = current.authentication.keys()
+        {
+            return keys.clone();
+        }
+        approved.clone()
+    }
+
+    /// Whether a client with a document was approved before as another one, its name
+    /// apart (checklist #117).
+    pub(crate) async fn has_changed_since_approval(
+        &self,
+        client: &RegisteredClient,
+    ) -> Result<bool, StoreError> {
+        if client.document_host().is_none() {
+            return Ok(false);
+        }
+        let approved = self.client(client.id.clone()).await?;
+        Ok(approved.is_some_and(|approved| approved.character() != client.character()))
+    }
+
+    async fn end_grants_of(&self, client: ClientId, reason: EndReason) -> Result<(), StoreError> {
+        let now = self.clock().now();
+        let ended = self
+            .store()
+            .change({
+                let client = client.clone();
+                move |store| {
+                    store.end_grants_where(|grant| grant.terms.client == client, now, reason)
+                }
+            })
+            .await?;
+        if ended > 0 {
+            tracing::warn!(%client, ended, "the client withdrew its document; its grants are ended");
+        }
+        Ok(())
+    }
+}
