@@ -65,6 +65,21 @@ pub struct ConfigurationFlags {
     /// Origins, beside loopback and our own, whose scripts may call the endpoint.
     #[arg(long, value_name = "ORIGINS")]
     pub allowed_origins: Option<String>,
+    /// Whether apps may be named by the URL of their own description: on or off [default: on].
+    #[arg(long, value_name = "WHETHER")]
+    pub client_documents: Option<String>,
+    /// Whether apps may register: open or off [default: open].
+    #[arg(long, value_name = "WHETHER")]
+    pub registration: Option<String>,
+    /// File with the initial access token that apps need to register.
+    #[arg(long, value_name = "FILE")]
+    pub registration_token_file: Option<String>,
+    /// The only apps that are let in: hosts, localhost, or schemes such as cursor: [default: all].
+    #[arg(long, value_name = "NAMES")]
+    pub allowed_clients: Option<String>,
+    /// Hosts of your own network whose descriptions of apps may be fetched.
+    #[arg(long, value_name = "HOSTS")]
+    pub private_client_hosts: Option<String>,
     /// Tools that are listed: pages, notes, openai, separated by commas [default: pages,notes].
     #[arg(long, value_name = "NAMES")]
     pub toolsets: Option<String>,
@@ -99,6 +114,11 @@ impl ConfigurationFlags {
             Key::OwnerPasswordFile => &self.owner_password_file,
             Key::TrustedProxies => &self.trusted_proxies,
             Key::AllowedOrigins => &self.allowed_origins,
+            Key::ClientDocuments => &self.client_documents,
+            Key::Registration => &self.registration,
+            Key::RegistrationTokenFile => &self.registration_token_file,
+            Key::AllowedClients => &self.allowed_clients,
+            Key::PrivateClientHosts => &self.private_client_hosts,
             Key::Toolsets => &self.toolsets,
             Key::Languages => &self.languages,
             Key::Log => &self.log,

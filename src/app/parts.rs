@@ -91,6 +91,7 @@ impl Tokens {
                     lifetimes: configuration.lifetimes,
                     users: user_names(&configuration.people),
                     hashing_cost: configuration.hashing_cost,
+                    clients: configuration.clients.clone(),
                     ..AuthorizationSettings::new(
                         issuer.clone(),
                         resource.clone(),

@@ -39,6 +39,7 @@ pub fn check(
     let people = checker.people();
     let trusted_proxies = checker.trusted_proxies(resource.as_ref());
     let allowed_origins = checker.allowed_origins();
+    let clients = checker.clients();
     let toolsets = checker.toolsets();
     let languages = checker.languages();
     let log = checker.log();
@@ -52,6 +53,7 @@ pub fn check(
             people,
             trusted_proxies,
             allowed_origins,
+            clients,
             toolsets,
             languages,
             lifetimes,
@@ -62,13 +64,13 @@ pub fn check(
     }
 }
 
-struct Checker<'a> {
-    raw: &'a RawConfiguration,
-    faults: &'a mut Faults,
+pub(super) struct Checker<'a> {
+    pub(super) raw: &'a RawConfiguration,
+    pub(super) faults: &'a mut Faults,
 }
 
 impl<'a> Checker<'a> {
-    fn given(&self, key: Key) -> Option<&'a Given> {
+    pub(super) fn given(&self, key: Key) -> Option<&'a Given> {
         self.raw.scalars.get(&key)
     }
 
@@ -153,24 +155,9 @@ impl<'a> Checker<'a> {
         Some(url)
     }
 
-    #[expect(clippy::disallowed_methods, reason = "a password file is configuration, not a page")]
     fn owner_password(&mut self) -> Option<OwnerPassword> {
         let given = self.given(Key::OwnerPasswordFile)?;
-        match fs::read_to_string(&given.value) {
-            Ok(text) => {
-                let password = text.strip_suffix('\n').unwrap_or(&text);
-                let password = password.strip_suffix('\r').unwrap_or(password);
-                if password.is_empty() || password.contains(['\n', '\r']) {
-                    self.faults.wrong(given, "the file must hold the password on one line");
-                    return None;
-                }
-                Some(OwnerPassword::new(password.to_owned()))
-            }
-            Err(error) => {
-                self.faults.wrong(given, format!("the file cannot be read: {error}"));
-                None
-            }
-        }
+        self.secret_file(given, "password").map(OwnerPassword::new)
     }
 
     fn data_dir(&mut self, default: Option<PathBuf>) -> Option<PathBuf> {
@@ -386,7 +373,8 @@ impl<'a> Checker<'a> {
     }
 }
 
-fn list(text: &str) -> impl Iterator<Item = &str> {
+/// The items of a list.
+pub(super) fn list(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|item| !item.is_empty())
 }
 

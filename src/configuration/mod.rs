@@ -5,6 +5,7 @@
 //! a [`Configuration`] or into the list of everything that is wrong with it.
 
 pub mod check;
+mod clients;
 pub mod faults;
 pub mod file;
 pub mod limits;
@@ -19,8 +20,8 @@ use std::path::PathBuf;
 
 use url::Url;
 
-use crate::authorization_server::Lifetimes;
 use crate::authorization_server::password::HashingCost;
+use crate::authorization_server::{ClientRules, Lifetimes};
 use crate::contract::issuer::Issuer;
 use crate::contract::resource::ResourceUri;
 use crate::mcp::toolset::Toolsets;
@@ -48,6 +49,8 @@ pub struct Configuration {
     pub trusted_proxies: Vec<IpAddr>,
     /// Origins, beside loopback and our own, whose scripts may call `/mcp`.
     pub allowed_origins: Vec<String>,
+    /// Which clients the embedded authorization server lets in.
+    pub clients: ClientRules,
     /// Which tools are listed.
     pub toolsets: Toolsets,
     /// The languages that the notes are in, the first that of notes which do not say.
@@ -162,6 +165,7 @@ impl Configuration {
             people: People::SingleOwner { vault: vault.into(), inbox: None },
             trusted_proxies: Vec::new(),
             allowed_origins: Vec::new(),
+            clients: ClientRules::default(),
             toolsets: Toolsets::default(),
             languages: Languages::default(),
             lifetimes: Lifetimes::default(),

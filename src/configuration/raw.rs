@@ -48,6 +48,11 @@ pub enum Key {
     OwnerPasswordFile,
     TrustedProxies,
     AllowedOrigins,
+    ClientDocuments,
+    Registration,
+    RegistrationTokenFile,
+    AllowedClients,
+    PrivateClientHosts,
     Toolsets,
     Languages,
     Log,
@@ -56,7 +61,7 @@ pub enum Key {
 
 impl Key {
     /// Every scalar key.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 19] = [
         Self::Vault,
         Self::Inbox,
         Self::Listen,
@@ -67,6 +72,11 @@ impl Key {
         Self::OwnerPasswordFile,
         Self::TrustedProxies,
         Self::AllowedOrigins,
+        Self::ClientDocuments,
+        Self::Registration,
+        Self::RegistrationTokenFile,
+        Self::AllowedClients,
+        Self::PrivateClientHosts,
         Self::Toolsets,
         Self::Languages,
         Self::Log,
@@ -89,6 +99,11 @@ impl Key {
             | Self::OwnerPasswordFile
             | Self::TrustedProxies
             | Self::AllowedOrigins
+            | Self::ClientDocuments
+            | Self::Registration
+            | Self::RegistrationTokenFile
+            | Self::AllowedClients
+            | Self::PrivateClientHosts
             | Self::Log
             | Self::LogFormat => None,
         }
@@ -113,6 +128,11 @@ impl Key {
             Self::OwnerPasswordFile => "owner_password_file",
             Self::TrustedProxies => "trusted_proxies",
             Self::AllowedOrigins => "allowed_origins",
+            Self::ClientDocuments => "client_documents",
+            Self::Registration => "registration",
+            Self::RegistrationTokenFile => "registration_token_file",
+            Self::AllowedClients => "allowed_clients",
+            Self::PrivateClientHosts => "private_client_hosts",
             Self::Toolsets => "toolsets",
             Self::Languages => "languages",
             Self::Log => "log",

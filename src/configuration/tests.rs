@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use super::raw::Key;
 use super::{Configuration, Faults, LogFormat, People, RawConfiguration, TokenSource, check, file};
+use crate::authorization_server::{ClientRules, Registration};
 use crate::mcp::toolset::Toolset;
 use crate::vault::Language;
 
@@ -252,6 +253,39 @@ fn languages_are_chosen_by_name_or_code() {
     assert_eq!(key, "search.language: no such key; did you mean languages?");
     assert_eq!(faults(&[], "vault = 'src'\n[search]\nlanguages = []").len(), 1);
     assert_eq!(faults(&[], "vault = 'src'\nsearch = 'en'").len(), 1);
+}
+
+/// #101: which clients may come is chosen in all three forms, and contradictions are told.
+#[test]
+fn clients_are_let_in_as_chosen() {
+    let rules = |environment: &[(&str, &str)], text: &str| {
+        let text = format!("vault = 'src'\n{text}");
+        from(&[], environment, &text).expect("a configuration").clients
+    };
+    assert_eq!(rules(&[], ""), ClientRules::default());
+    let file = "client_documents = 'off'\nallowed_clients = ['Claude.ai', 'cursor:']\n\
+                private_client_hosts = ['chat.home.lan']";
+    let chosen = rules(&[("BRAIN_MCP_REGISTRATION", "off")], file);
+    let expected = ClientRules {
+        documents: false,
+        registration: Registration::Off,
+        allowed: vec!["claude.ai".to_owned(), "cursor:".to_owned()],
+        private_hosts: vec!["chat.home.lan".to_owned()],
+    };
+    assert_eq!(chosen, expected);
+    let directory = tempfile::TempDir::new().expect("a folder");
+    let file = directory.path().join("token");
+    std::fs::write(&file, "secret-token\n").expect("a file");
+    let file = file.to_str().expect("UTF-8");
+    let with_token = rules(&[("BRAIN_MCP_REGISTRATION_TOKEN_FILE", file)], "");
+    assert_eq!(with_token.registration, Registration::with_token("secret-token"));
+    let text = format!(
+        "vault = 'src'\nregistration = 'off'\nregistration_token_file = '{file}'\n\
+         client_documents = 'yes'\nallowed_clients = ['https://claude.ai']\n\
+         private_client_hosts = ['cursor:']"
+    );
+    let found = faults(&[], &text);
+    assert_eq!(found.len(), 4, "{found:#?}");
 }
 
 /// Design section 6: which tools are listed is chosen in all three forms.
