@@ -38,6 +38,7 @@ pub mod entropy;
 pub mod freshness;
 pub mod jose;
 pub mod mcp;
+pub mod refusals;
 pub mod resource_server;
 pub mod search;
 pub mod telemetry;

@@ -35,6 +35,18 @@ pub fn any_opens(scopes: ScopeSet, class: PageClass) -> bool {
     scopes.iter().any(|scope| opens(scope, class))
 }
 
+/// Why a page of a class is not shown, for the owner: the end of a sentence about the
+/// client.
+#[must_use]
+pub fn why_hidden(class: PageClass) -> String {
+    let keys: Vec<&str> =
+        Scope::ALL.into_iter().filter(|scope| opens(*scope, class)).map(Scope::as_str).collect();
+    match &*keys {
+        [] => "secret pages are shown to nobody".to_owned(),
+        keys => format!("the page is {class}, and it lacks {}", keys.join(" and ")),
+    }
+}
+
 /// Whether a scope lets notes of a class be written into the inbox. What may be read
 /// does not matter here: a client may leave a note that it cannot read again.
 ///

@@ -78,7 +78,9 @@ pub(super) fn configured_vault(
 ) -> anyhow::Result<Settings> {
     let Configuration { people, languages, .. } = gather_one_vault(flags, config)?;
     match people {
-        People::SingleOwner { vault: root, inbox } => Ok(Settings { root, inbox, languages }),
+        People::SingleOwner { vault: root, inbox } => {
+            Ok(Settings { inbox, languages, ..Settings::of(root) })
+        }
         People::Named(_) => anyhow::bail!("there are several vaults; say which with --vault DIR"),
     }
 }

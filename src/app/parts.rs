@@ -19,6 +19,7 @@ use crate::contract::resource::ResourceUri;
 use crate::entropy::Entropy;
 use crate::mcp::service::McpServer;
 use crate::mcp::vaults::{UserVaults, Vaults};
+use crate::refusals::Refusals;
 use crate::resource_server::key_source::KeySource;
 use crate::resource_server::sessions::Sessions;
 use crate::resource_server::verify::ForeignGrants;
@@ -31,12 +32,18 @@ pub(super) async fn build(
     clock: Clock,
     entropy: Entropy,
 ) -> Result<Application, StartError> {
+    let refusals = Refusals::default();
     let vaults = {
         let (people, clock) = (configuration.people.clone(), clock.clone());
-        let languages = configuration.languages.clone();
-        blocking(move || open_vaults(&people, &languages, &clock)).await?
+        let vaults = EveryVault {
+            languages: configuration.languages.clone(),
+            refusals: refusals.clone(),
+            clock,
+        };
+        blocking(move || vaults.open(&people)).await?
     };
-    let tokens = Tokens::build(&configuration, &resource, &clock, entropy.clone()).await?;
+    let tokens =
+        Tokens::build(&configuration, &resource, &clock, entropy.clone(), refusals).await?;
     let sessions = Sessions::new();
     let mcp = McpServer::new(vaults, configuration.toolsets, entropy);
     let mcp = mcp.into_http(sessions.manager());
@@ -71,6 +78,7 @@ impl Tokens {
         resource: &ResourceUri,
         clock: &Clock,
         entropy: Entropy,
+        refusals: Refusals,
     ) -> Result<Self, StartError> {
         match &configuration.tokens {
             TokenSource::Foreign { issuer, jwks_url } => Ok(Self {
@@ -92,6 +100,7 @@ impl Tokens {
                     users: user_names(&configuration.people),
                     hashing_cost: configuration.hashing_cost,
                     clients: configuration.clients.clone(),
+                    refusals,
                     ..AuthorizationSettings::new(
                         issuer.clone(),
                         resource.clone(),
@@ -129,64 +138,64 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
     }
 }
 
-fn open_vaults(
-    people: &People,
-    languages: &Languages,
-    clock: &Clock,
-) -> Result<Vaults, StartError> {
-    match people {
-        People::SingleOwner { vault, inbox } => {
-            Ok(Vaults::single(open_vault(vault, inbox.as_deref(), languages, clock)?))
-        }
-        People::Named(users) => {
-            let mut by_subject = Vec::new();
-            for user in users {
-                let vaults = open_vaults_of(user, languages, clock)?;
-                for subject in user.subjects.iter().chain([&user.name]) {
-                    by_subject.push((subject.clone(), vaults.clone()));
-                }
+/// What all vaults have in common.
+struct EveryVault {
+    languages: Languages,
+    refusals: Refusals,
+    clock: Clock,
+}
+
+impl EveryVault {
+    fn open(&self, people: &People) -> Result<Vaults, StartError> {
+        match people {
+            People::SingleOwner { vault, inbox } => {
+                Ok(Vaults::single(self.open_one(vault, inbox.as_deref())?))
             }
-            Ok(Vaults::for_users(by_subject))
+            People::Named(users) => {
+                let mut by_subject = Vec::new();
+                for user in users {
+                    let vaults = self.open_those_of(user)?;
+                    for subject in user.subjects.iter().chain([&user.name]) {
+                        by_subject.push((subject.clone(), vaults.clone()));
+                    }
+                }
+                Ok(Vaults::for_users(by_subject))
+            }
         }
     }
-}
 
-fn open_vaults_of(
-    user: &User,
-    languages: &Languages,
-    clock: &Clock,
-) -> Result<UserVaults, StartError> {
-    let mut default = None;
-    let mut named = BTreeMap::new();
-    for (name, folder) in &user.vaults {
-        let vault = open_vault(folder, user.inbox.as_deref(), languages, clock)?;
-        default.get_or_insert_with(|| vault.clone());
-        named.insert(name.clone(), vault);
+    fn open_those_of(&self, user: &User) -> Result<UserVaults, StartError> {
+        let mut default = None;
+        let mut named = BTreeMap::new();
+        for (name, folder) in &user.vaults {
+            let vault = self.open_one(folder, user.inbox.as_deref())?;
+            default.get_or_insert_with(|| vault.clone());
+            named.insert(name.clone(), vault);
+        }
+        let default = default.expect("the configuration gives every user a vault");
+        Ok(UserVaults { default, named })
     }
-    let default = default.expect("the configuration gives every user a vault");
-    Ok(UserVaults { default, named })
-}
 
-fn open_vault(
-    folder: &Path,
-    inbox: Option<&str>,
-    languages: &Languages,
-    clock: &Clock,
-) -> Result<Vault, StartError> {
-    let (root, inbox) = (folder.to_owned(), inbox.map(str::to_owned));
-    let settings = VaultSettings { root, inbox, languages: languages.clone() };
-    let vault = Vault::open(settings, clock.clone())?;
-    vault.follow();
-    // A wrong folder is easily named, and would show only as searches without hits.
-    let pages = vault.classification().map(|classification| classification.pages.len());
-    let folder = folder.display();
-    match pages {
-        Ok(0) => tracing::warn!(%folder, "the vault has no pages; is it the right folder?"),
-        Ok(pages) => tracing::info!(%folder, pages, "opened a vault"),
-        // The vault has said why.
-        Err(Unavailable) => {}
+    fn open_one(&self, folder: &Path, inbox: Option<&str>) -> Result<Vault, StartError> {
+        let settings = VaultSettings {
+            root: folder.to_owned(),
+            inbox: inbox.map(str::to_owned),
+            languages: self.languages.clone(),
+            refusals: self.refusals.clone(),
+        };
+        let vault = Vault::open(settings, self.clock.clone())?;
+        vault.follow();
+        // A wrong folder is easily named, and would show only as searches without hits.
+        let pages = vault.classification().map(|classification| classification.pages.len());
+        let folder = folder.display();
+        match pages {
+            Ok(0) => tracing::warn!(%folder, "the vault has no pages; is it the right folder?"),
+            Ok(pages) => tracing::info!(%folder, pages, "opened a vault"),
+            // The vault has said why.
+            Err(Unavailable) => {}
+        }
+        Ok(vault)
     }
-    Ok(vault)
 }
 
 fn user_names(people: &People) -> Vec<String> {

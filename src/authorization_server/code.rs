@@ -102,6 +102,7 @@ impl IssuedCode {
             terms: Terms {
                 subject: approved.subject().to_owned(),
                 client: request.client.id.clone(),
+                redirect_uri: Some(request.redirect_uri.clone()),
                 scopes: approval.scopes,
                 resource: resource.to_owned(),
                 ends_at: approval.ends_at,

@@ -109,6 +109,11 @@ impl Family {
         self.since + policy.idle
     }
 
+    /// When the current token was made.
+    pub(crate) const fn renewed_at(&self) -> UnixTime {
+        self.since
+    }
+
     /// Judges a token of this family, which is alive.
     pub(crate) fn judge(
         &self,

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::client::ClientId;
 use super::family::{Digest, Family, Presented, RefreshPolicy, Refusal, Verdict};
+use super::redirect_uri::RedirectUri;
 use crate::clock::UnixTime;
 use crate::contract::scope::{Scope, ScopeSet};
 
@@ -35,6 +36,9 @@ pub(crate) struct Grant {
     pub(crate) created_at: UnixTime,
     /// Why the grant is over, if it is.
     pub(crate) ended: Option<Ended>,
+    /// What the user has left of the approved scopes since, if not all.
+    #[serde(default)]
+    pub(crate) narrowed_to: Option<ScopeSet>,
     /// Its refresh tokens.
     pub(crate) family: Family,
 }
@@ -46,6 +50,9 @@ pub(crate) struct Terms {
     pub(crate) subject: String,
     /// The client that was approved.
     pub(crate) client: ClientId,
+    /// Where the code went. Nothing in grants of older versions.
+    #[serde(default)]
+    pub(crate) redirect_uri: Option<RedirectUri>,
     /// What it may do.
     pub(crate) scopes: ScopeSet,
     /// Where it may do it: the audience of its tokens.
@@ -69,6 +76,10 @@ pub(crate) struct Ended {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum EndReason {
+    /// The user took it back on the account page.
+    RevokedByUser,
+    /// The user changed the password and took everything back with it.
+    PasswordChanged,
     /// The client gave it back (RFC 7009).
     RevokedByClient,
     /// The code that made it was presented again.
@@ -141,7 +152,7 @@ impl Grant {
     /// A new grant, with the digest of its first refresh token.
     pub(crate) fn new(id: GrantId, terms: Terms, first: Digest, now: UnixTime) -> Self {
         let family = Family::new(first, now);
-        Self { id, terms, created_at: now, ended: None, family }
+        Self { id, terms, created_at: now, ended: None, narrowed_to: None, family }
     }
 
     /// What the grant gives at this moment, or why it gives nothing.
@@ -153,7 +164,20 @@ impl Grant {
             return Err(Refusal::Expired);
         }
         let scopes = self.terms.scopes_at(now);
+        let scopes = self.narrowed_to.map_or(scopes, |left| scopes.intersection(left));
         if scopes.is_empty() { Err(Refusal::Exhausted) } else { Ok(scopes) }
+    }
+
+    /// Takes away all scopes but these, for good: what is to come back has to be asked
+    /// for and approved again. A grant that nothing is left of is ended.
+    pub(crate) fn narrow(&mut self, left: ScopeSet, now: UnixTime) {
+        let before = self.narrowed_to.unwrap_or(self.terms.scopes);
+        let after = before.intersection(left);
+        if after.is_empty() {
+            self.end(now, EndReason::RevokedByUser);
+        } else if after != self.terms.scopes {
+            self.narrowed_to = Some(after);
+        }
     }
 
     /// Ends the grant; the first reason stands.

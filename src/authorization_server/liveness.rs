@@ -21,6 +21,7 @@ impl GrantLiveness for AuthorizationServer {
             let scopes = grant.scopes_at(now).ok().filter(|_| is_its_own)?;
             Some((scopes, reference.generation == grant.family.generation && !grant.family.is_seen))
         })??;
+        self.0.last_uses.note(id, now);
         if is_news && self.store().note_seen(id, reference.generation) {
             self.keep_seen(id);
         }

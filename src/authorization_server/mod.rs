@@ -11,6 +11,7 @@
 //! by what is stored and the time. `store` makes the verdict so, on the disk before
 //! the client hears of it. `endpoints` translates.
 
+mod account;
 mod assertion;
 pub mod authorization;
 mod body;
@@ -55,6 +56,7 @@ use std::sync::Arc;
 
 use axum::Router;
 
+use self::account::LastUses;
 use self::assertion::UsedAssertions;
 use self::authorization::ApprovedAuthorization;
 use self::browsing::Browsing;
@@ -96,6 +98,7 @@ struct Inner {
     browsing: Browsing,
     client_documents: ClientDocuments,
     used_assertions: UsedAssertions,
+    last_uses: LastUses,
 }
 
 impl AuthorizationServer {
@@ -137,6 +140,7 @@ impl AuthorizationServer {
             browsing,
             client_documents,
             used_assertions: UsedAssertions::default(),
+            last_uses: LastUses::default(),
         })))
     }
 

@@ -4,8 +4,11 @@ use askama::Template;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 
+use crate::authorization_server::account::{Account, Connection};
 use crate::authorization_server::authorization::{AuthorizationRequest, SpanOffer};
+use crate::authorization_server::grant::EndReason;
 use crate::authorization_server::redirect_uri::RedirectTarget;
+use crate::clock::UnixTime;
 use crate::contract::issuer::Issuer;
 use crate::contract::resource::ResourceUri;
 use crate::contract::scope::{Scope, ScopeSet};
@@ -97,6 +100,21 @@ pub(super) struct WelcomePage<'a> {
     pub(super) form_token: String,
 }
 
+/// Shows a user what was given away, and lets it be taken back.
+#[derive(Template)]
+#[template(path = "account.html")]
+pub(super) struct AccountPage<'a> {
+    pub(super) resource: &'a ResourceUri,
+    pub(super) user: &'a str,
+    pub(super) form_token: String,
+    pub(super) account: Account,
+    pub(super) shortest: usize,
+    /// What has just been done.
+    pub(super) done: Option<&'static str>,
+    /// What is wrong with the form for the password.
+    pub(super) problem: Option<String>,
+}
+
 /// Asks the owner.
 #[derive(Template)]
 #[template(path = "consent.html")]
@@ -165,6 +183,55 @@ impl Asker {
     }
 }
 
+impl Connection {
+    /// What a person calls it.
+    fn title(&self) -> &str {
+        self.host.as_deref().or(self.name.as_deref()).unwrap_or("An app without a name")
+    }
+
+    /// Whether it was ended because a spent code or token came back: somebody else may
+    /// have had it.
+    fn is_suspicious(&self) -> bool {
+        let reason = self.ended.and_then(|(_, reason)| reason);
+        matches!(reason, Some(EndReason::RefreshTokenReused | EndReason::CodeReplayed))
+    }
+
+    fn ended_on(&self) -> String {
+        moment(&self.ended.map_or(self.ends_at, |(at, _)| at))
+    }
+
+    fn why_ended(&self) -> &'static str {
+        match self.ended.and_then(|(_, reason)| reason) {
+            None => "its time was over",
+            Some(EndReason::RevokedByUser) => "you disconnected it",
+            Some(EndReason::PasswordChanged) => "you changed your password",
+            Some(EndReason::RevokedByClient) => "the app signed out",
+            Some(EndReason::ClientWithdrawn) => "its maker took the app back",
+            Some(EndReason::CodeReplayed) => "its sign-in code was used twice",
+            Some(EndReason::RefreshTokenReused) => "a token that it had replaced was used again",
+        }
+    }
+}
+
+/// What a person calls a scope.
+const fn scope_title(scope: &Scope) -> &'static str {
+    match scope {
+        Scope::Read => "Read ordinary notes",
+        Scope::Confidential => "Read confidential notes",
+        Scope::People => "Read notes about people",
+        Scope::Write => "Add notes to the inbox",
+    }
+}
+
+/// A moment for people, to the minute.
+fn moment(time: &UnixTime) -> String {
+    let seconds = i64::try_from(time.as_seconds()).unwrap_or(i64::MAX);
+    jiff::Timestamp::from_second(seconds).map_or_else(
+        |_| "later".to_owned(),
+        |time| time.strftime("%-d %B %Y, %H:%M UTC").to_string(),
+    )
+}
+
 impl Offer {
     /// The boxes for what was asked. `last_time` is what the owner ticked then; at the
     /// first time it is reading ordinary notes.
@@ -183,12 +250,7 @@ impl Offer {
     }
 
     const fn title(&self) -> &'static str {
-        match self.scope {
-            Scope::Read => "Read ordinary notes",
-            Scope::Confidential => "Read confidential notes",
-            Scope::People => "Read notes about people",
-            Scope::Write => "Add notes to the inbox",
-        }
+        scope_title(&self.scope)
     }
 
     const fn explanation(&self) -> &'static str {

@@ -53,6 +53,11 @@ pub(super) struct FreshOwner {
 }
 
 impl SessionKey {
+    /// The key of a row.
+    pub(crate) fn stored(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+
     pub(crate) const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -232,7 +237,8 @@ impl FromRequestParts<AuthorizationServer> for FreshOwner {
     }
 }
 
-fn is_over(session: &StoredSession, lifetimes: &Lifetimes, now: UnixTime) -> bool {
+/// Whether a session has run out.
+pub(super) fn is_over(session: &StoredSession, lifetimes: &Lifetimes, now: UnixTime) -> bool {
     now.since(session.signed_in_at) >= lifetimes.session
         || now.since(session.seen_at) >= lifetimes.session_idle
 }

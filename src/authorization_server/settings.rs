@@ -10,6 +10,7 @@ use super::setup::OWNER;
 use super::store::clients::ClientPolicy;
 use crate::contract::issuer::Issuer;
 use crate::contract::resource::ResourceUri;
+use crate::refusals::Refusals;
 
 /// What the authorization server has to be told.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub struct Settings {
     pub client_limit: usize,
     /// Which clients may come.
     pub clients: ClientRules,
+    /// What the resource server refused lately, to show it to the user.
+    pub refusals: Refusals,
 }
 
 /// How long things last (design section 9).
@@ -78,6 +81,7 @@ impl Settings {
             hashing_cost: HashingCost::STRONG,
             client_limit: 1000,
             clients: ClientRules::default(),
+            refusals: Refusals::default(),
         }
     }
 

@@ -65,6 +65,7 @@ use crate::access::inbox::{Inbox, InvalidInbox};
 use crate::access::path::VaultPath;
 use crate::access::permit::{Hidden, Viewer};
 use crate::clock::Clock;
+use crate::refusals::Refusals;
 use crate::vault::analyzers::Analyzers;
 use crate::vault::catalog::{Catalog, PageReader};
 use crate::vault::dates::CommitDates;
@@ -90,13 +91,20 @@ pub struct Settings {
     pub inbox: Option<String>,
     /// The languages that the notes are in; the first is that of notes which do not say.
     pub languages: Languages,
+    /// Where the owner is told what was refused and why.
+    pub refusals: Refusals,
 }
 
 impl Settings {
     /// A folder without an inbox, with notes in the usual language.
     #[must_use]
     pub fn of(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), inbox: None, languages: Languages::default() }
+        Self {
+            root: root.into(),
+            inbox: None,
+            languages: Languages::default(),
+            refusals: Refusals::default(),
+        }
     }
 }
 
@@ -115,6 +123,7 @@ struct Parts {
     dates: Mutex<Option<Arc<CommitDates>>>,
     /// Set when the vault is followed. Dropped first of all that its thread uses.
     watcher: OnceLock<Watcher>,
+    refusals: Refusals,
     clock: Clock,
 }
 
@@ -214,6 +223,7 @@ impl Vault {
             reader,
             writing: Mutex::default(),
             dates: Mutex::default(),
+            refusals: settings.refusals,
             clock,
         })))
     }

@@ -7,6 +7,7 @@ use tracing::info;
 use crate::access::class::{ClassifiedPath, PageClass, class_in_doubt};
 use crate::access::path::VaultPath;
 use crate::access::permit::{Hidden, Viewer};
+use crate::access::policy::why_hidden;
 use crate::vault::files::NoBytes;
 use crate::vault::fingerprint::Identity;
 use crate::vault::page::{Content, decode};
@@ -30,13 +31,13 @@ pub(super) fn open(parts: &Parts, viewer: &Viewer, path: &str) -> Result<Opened,
         let snapshot = parts.keeper.snapshot().ok_or(Unavailable)?;
         let path: VaultPath = path.parse().map_err(|_| Hidden)?;
         let Some(page) = snapshot.page(&path) else {
-            info!(%path, subject = viewer.subject(), client = viewer.client(), "refused: no such page");
+            refuse(parts, viewer, &path, "there is no such page");
             return Err(Hidden.into());
         };
         let class = page.class;
         let permit = viewer
             .permit_read(ClassifiedPath::judged(path.clone(), class))
-            .inspect_err(|_| log_refusal(viewer, &path, class))?;
+            .inspect_err(|_| refuse(parts, viewer, &path, &why_hidden(class)))?;
         let read = parts.root.read_page(permit, &snapshot);
         if read.as_ref().is_err_and(|reason| *reason == NoBytes::Replaced) {
             // The stamps may be too coarse to show it.
@@ -44,7 +45,7 @@ pub(super) fn open(parts: &Parts, viewer: &Viewer, path: &str) -> Result<Opened,
         } else if parts.keeper.confirms(&snapshot) {
             let Ok(read) = read else { return Err(ReadError::NotText) };
             let identity = read.identity;
-            let text = text_of(viewer, &path, class, decode(read.bytes))?;
+            let text = text_of(parts, viewer, &path, class, decode(read.bytes))?;
             return Ok(Opened { path, class, text, identity, snapshot });
         }
     }
@@ -54,6 +55,7 @@ pub(super) fn open(parts: &Parts, viewer: &Viewer, path: &str) -> Result<Opened,
 /// Turns what was read into the answer. Ciphertext is at least confidential,
 /// whatever the rules say.
 fn text_of(
+    parts: &Parts,
     viewer: &Viewer,
     path: &VaultPath,
     class: PageClass,
@@ -67,14 +69,16 @@ fn text_of(
             if viewer.may_see(class) {
                 Err(ReadError::Locked)
             } else {
-                log_refusal(viewer, path, class);
+                refuse(parts, viewer, path, &why_hidden(class));
                 Err(Hidden.into())
             }
         }
     }
 }
 
-/// The real reason, for the owner.
-fn log_refusal(viewer: &Viewer, path: &VaultPath, class: PageClass) {
-    info!(%path, %class, subject = viewer.subject(), client = viewer.client(), "refused: no scope for this class");
+/// Tells the owner the real reason.
+fn refuse(parts: &Parts, viewer: &Viewer, path: &VaultPath, reason: &str) {
+    let (subject, client) = (viewer.subject(), viewer.client());
+    info!(%path, subject, client, "refused: {reason}");
+    parts.refusals.note(subject, client, path.as_str(), reason, parts.clock.now());
 }

@@ -15,11 +15,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("entropy", &[]),
     ("search", &[]),
     ("freshness", &[]),
+    // The vault notes them, the account page shows them.
+    ("refusals", &["clock"]),
     ("jose", &[]),
-    ("authorization_server", &["contract", "clock", "entropy", "freshness", "jose"]),
+    ("authorization_server", &["contract", "clock", "entropy", "freshness", "jose", "refusals"]),
     ("resource_server", &["contract", "clock", "freshness", "jose"]),
     ("access", &["contract", "resource_server"]),
-    ("vault", &["access", "search", "clock"]),
+    ("vault", &["access", "search", "clock", "refusals"]),
     // Entropy: cursors are sealed with a key of the process.
     ("mcp", &["vault", "access", "resource_server", "entropy"]),
     // Each part's settings, and what they are made of: an inbox is one of `access`,

@@ -1,5 +1,6 @@
 //! The endpoints, one file a path: each extracts, calls one method, and converts.
 
+mod account;
 mod assets;
 mod authorize;
 mod consent;
@@ -37,6 +38,7 @@ pub(super) fn pages() -> Router<AuthorizationServer> {
         .route("/login", get(sign_in::show).post(sign_in::answer))
         .route("/consent", get(consent::show).post(consent::answer))
         .route("/setup", get(setup::show).post(setup::answer))
+        .route("/account", get(account::show).post(account::change))
         .route("/logout", get(logout::show).post(logout::answer))
         .method_not_allowed_fallback(async || PageError::WrongMethod)
         .layer(map_response(protect))

@@ -29,6 +29,7 @@ fn grant() -> Grant {
     let terms = Terms {
         subject: "owner".to_owned(),
         client: ClientId::presented("bmc_client"),
+        redirect_uri: None,
         scopes: [Scope::Read, Scope::People].into_iter().collect(),
         resource: "https://notes.example.org/mcp".to_owned(),
         ends_at: UnixTime::from_seconds(START + 15_552_000),

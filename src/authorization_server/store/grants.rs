@@ -60,6 +60,12 @@ impl Store {
         self.look_at_grant(id, Grant::clone)
     }
 
+    /// The grants that `is_meant` picks, in no order. Answers from memory.
+    pub(crate) fn grants_where(&self, is_meant: impl Fn(&Grant) -> bool) -> Vec<Grant> {
+        let by_id = self.0.live_grants.read();
+        by_id.values().filter(|grant| is_meant(grant)).cloned().collect()
+    }
+
     /// Whether the client has a grant that is remembered, alive or over.
     pub(super) fn has_grants(&self, client: &ClientId) -> bool {
         let by_id = self.0.live_grants.read();

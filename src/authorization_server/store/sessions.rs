@@ -49,6 +49,38 @@ impl Store {
         Ok(())
     }
 
+    /// The sessions of a user, with their keys.
+    pub(crate) fn sessions_of(
+        &self,
+        user: &str,
+    ) -> Result<Vec<(SessionKey, StoredSession)>, StoreError> {
+        let mut sessions = Vec::new();
+        for entry in &self.0.trees.sessions {
+            let (key, bytes) = entry?;
+            let session: StoredSession = decode(&bytes)?;
+            if let Some(key) = SessionKey::stored(&key)
+                && session.user == user
+            {
+                sessions.push((key, session));
+            }
+        }
+        Ok(sessions)
+    }
+
+    /// Ends all sessions of a user but one.
+    pub(crate) fn remove_other_sessions(
+        &self,
+        user: &str,
+        kept: SessionKey,
+    ) -> Result<(), StoreError> {
+        for (key, _) in self.sessions_of(user)? {
+            if key != kept {
+                self.remove_session(key)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Ends a session.
     pub(crate) fn remove_session(&self, key: SessionKey) -> Result<(), StoreError> {
         self.0.trees.sessions.remove(key.as_bytes())?;

@@ -33,6 +33,20 @@ impl Store {
         !self.0.trees.users.is_empty()
     }
 
+    /// Gives a user another password.
+    pub(crate) fn set_password(
+        &self,
+        name: &str,
+        password: &PasswordHash,
+    ) -> Result<(), StoreError> {
+        let _order = self.begin();
+        if let Some(mut user) = self.user(name)? {
+            user.password = password.clone();
+            self.0.trees.users.insert(name, encode(&user)?)?;
+        }
+        Ok(())
+    }
+
     /// Makes a user, unless there is one of that name. Of two at once, one wins.
     pub(crate) fn add_user(&self, user: &User) -> Result<Result<(), UserExists>, StoreError> {
         let record = encode(user)?;

@@ -1,5 +1,6 @@
 //! The pages, driven as a browser drives them, without a socket.
 
+mod account;
 mod authorize;
 mod bad_input;
 mod consent;

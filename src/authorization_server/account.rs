@@ -1,0 +1,274 @@
+//! What a user sees of what was given away, and takes back.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use super::AuthorizationServer;
+use super::client::RegisteredClient;
+use super::grant::{EndReason, Grant, GrantId};
+use super::password::{NewPassword, NotVerified, Password};
+use super::redirect_uri::RedirectTarget;
+use super::session::{BrowserCookie, Visitor, is_over};
+use super::sign_in::SignInError;
+use super::store::StoreError;
+use super::store::sessions::StoredSession;
+use crate::clock::UnixTime;
+use crate::contract::scope::ScopeSet;
+use crate::refusals::Refused;
+
+/// How long an ended connection is still listed.
+const ENDED_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How many refusals are shown.
+const REFUSALS: usize = 50;
+
+/// Everything of one user.
+pub(super) struct Account {
+    /// Connections that are alive, the one used last first.
+    pub(super) apps: Vec<Connection>,
+    /// Those that were ended lately, the last one first.
+    pub(super) ended: Vec<Connection>,
+    /// What was refused lately, with the name of the client.
+    pub(super) refused: Vec<(String, Refused)>,
+    /// Browsers in which the user is signed in, this one first.
+    pub(super) browsers: Vec<Browser>,
+}
+
+/// A grant and whom it was given to.
+pub(super) struct Connection {
+    pub(super) id: GrantId,
+    pub(super) name: Option<String>,
+    /// The host that vouches for the client, if one does.
+    pub(super) host: Option<String>,
+    pub(super) client: String,
+    pub(super) place: Option<RedirectTarget>,
+    pub(super) scopes: ScopeSet,
+    pub(super) created_at: UnixTime,
+    pub(super) used_at: UnixTime,
+    pub(super) ends_at: UnixTime,
+    /// When it ended, and why, unless its time had simply come.
+    pub(super) ended: Option<(UnixTime, Option<EndReason>)>,
+}
+
+/// A browser session.
+pub(super) struct Browser {
+    pub(super) is_this: bool,
+    pub(super) signed_in_at: UnixTime,
+    pub(super) seen_at: UnixTime,
+}
+
+/// When each grant was last used, since the start; a use is no reason to write.
+#[derive(Debug, Default)]
+pub(super) struct LastUses(Mutex<HashMap<GrantId, UnixTime>>);
+
+impl LastUses {
+    pub(super) fn note(&self, id: GrantId, now: UnixTime) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id, now);
+    }
+
+    /// The last use; at least as late as the last renewal of the tokens.
+    fn of(&self, grant: &Grant) -> UnixTime {
+        let uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let noted = uses.get(&grant.id).copied();
+        noted.map_or(grant.family.renewed_at(), |noted| noted.max(grant.family.renewed_at()))
+    }
+}
+
+/// Why the password stays as it is.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum PasswordUnchanged {
+    #[error(transparent)]
+    Unproven(#[from] SignInError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl AuthorizationServer {
+    /// Everything of a user, seen from one browser.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub(super) async fn account(
+        &self,
+        user: &str,
+        visitor: &Visitor,
+    ) -> Result<Account, StoreError> {
+        let now = self.clock().now();
+        let name = user.to_owned();
+        let read = self.store().read(move |store| {
+            let grants = store.grants_where(|grant| grant.terms.subject == name);
+            let mut clients = HashMap::new();
+            for grant in &grants {
+                let id = &grant.terms.client;
+                if !clients.contains_key(id) {
+                    clients.insert(id.clone(), store.client(id)?);
+                }
+            }
+            Ok((grants, clients, store.sessions_of(&name)?))
+        });
+        let (grants, clients, sessions) = read.await?;
+        let client_of = |grant: &Grant| clients.get(&grant.terms.client).and_then(Option::as_ref);
+        let mut apps = Vec::new();
+        let mut ended = Vec::new();
+        for grant in &grants {
+            let connection = self.connection(grant, client_of(grant), now);
+            match connection.ended {
+                None => apps.push(connection),
+                Some((at, _)) if now.since(at) < ENDED_FOR => ended.push(connection),
+                Some(_) => {}
+            }
+        }
+        apps.sort_by_key(|app| (std::cmp::Reverse(app.used_at), app.id));
+        ended.sort_by_key(|app| (std::cmp::Reverse(app.ended.map(|(at, _)| at)), app.id));
+        let name_of = |client: &str| {
+            let known = clients.values().flatten().find(|known| known.id.as_str() == client);
+            known.and_then(|known| known.name.clone()).unwrap_or_else(|| client.to_owned())
+        };
+        let refused = self.settings().refusals.of(user, REFUSALS);
+        let refused = refused.into_iter().map(|refused| (name_of(&refused.client), refused));
+        let is_alive = |session: &StoredSession| !is_over(session, &self.settings().lifetimes, now);
+        let this = visitor.cookie().key();
+        let mut browsers: Vec<Browser> = sessions
+            .into_iter()
+            .filter(|(_, session)| is_alive(session))
+            .map(|(key, StoredSession { signed_in_at, seen_at, .. })| Browser {
+                is_this: key == this,
+                signed_in_at,
+                seen_at,
+            })
+            .collect();
+        browsers.sort_by_key(|browser| (!browser.is_this, std::cmp::Reverse(browser.seen_at)));
+        Ok(Account { apps, ended, refused: refused.collect(), browsers })
+    }
+
+    fn connection(
+        &self,
+        grant: &Grant,
+        client: Option<&RegisteredClient>,
+        now: UnixTime,
+    ) -> Connection {
+        let scopes = grant.scopes_at(now);
+        let policy = self.settings().refresh_policy();
+        let over = grant.is_over_since(policy);
+        let natural_end = (scopes.is_err() || over <= now).then_some((over, None));
+        Connection {
+            id: grant.id,
+            name: client.and_then(|client| client.name.clone()),
+            host: client.and_then(RegisteredClient::document_host),
+            client: grant.terms.client.to_string(),
+            place: grant.terms.redirect_uri.as_ref().map(super::redirect_uri::RedirectUri::target),
+            scopes: scopes.unwrap_or(ScopeSet::NONE),
+            created_at: grant.created_at,
+            used_at: self.0.last_uses.of(grant),
+            ends_at: grant.terms.ends_at.min(grant.family.idle_end(policy)),
+            ended: grant.ended.map(|ended| (ended.at, Some(ended.reason))).or(natural_end),
+        }
+    }
+
+    /// Ends one grant of a user. Another's, or one that is over, stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub(super) async fn disconnect(&self, user: &str, id: GrantId) -> Result<(), StoreError> {
+        self.change_own(user, id, |grant, now| grant.end(now, EndReason::RevokedByUser)).await
+    }
+
+    /// Takes scopes away from a grant of a user, for good.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub(super) async fn narrow(
+        &self,
+        user: &str,
+        id: GrantId,
+        left: ScopeSet,
+    ) -> Result<(), StoreError> {
+        self.change_own(user, id, move |grant, now| grant.narrow(left, now)).await
+    }
+
+    async fn change_own(
+        &self,
+        user: &str,
+        id: GrantId,
+        change: impl FnOnce(&mut Grant, UnixTime) + Send + 'static,
+    ) -> Result<(), StoreError> {
+        let (now, user) = (self.clock().now(), user.to_owned());
+        let changed = self.store().change(move |store| {
+            store.change_grant(id, |grant| {
+                if grant.terms.subject == user {
+                    change(grant, now);
+                }
+            })
+        });
+        changed.await?;
+        tracing::info!(grant = %id, "the user changed a grant on the account page");
+        Ok(())
+    }
+
+    /// Ends all grants of a user.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub(super) async fn disconnect_all(&self, user: &str) -> Result<usize, StoreError> {
+        self.end_all_of(user, EndReason::RevokedByUser).await
+    }
+
+    async fn end_all_of(&self, user: &str, reason: EndReason) -> Result<usize, StoreError> {
+        let (now, name) = (self.clock().now(), user.to_owned());
+        let ended = self.store().change(move |store| {
+            store.end_grants_where(|grant| grant.terms.subject == name, now, reason)
+        });
+        let ended = ended.await?;
+        tracing::info!(user, ended, "the user ended all grants");
+        Ok(ended)
+    }
+
+    /// Signs a user out of every browser but this one.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub(super) async fn sign_out_elsewhere(
+        &self,
+        user: &str,
+        visitor: &Visitor,
+    ) -> Result<(), StoreError> {
+        let (name, key) = (user.to_owned(), visitor.cookie().key());
+        self.store().change(move |store| store.remove_other_sessions(&name, key)).await
+    }
+
+    /// Changes the password of a user who shows the present one. Every browser is signed
+    /// out but this one, which gets a new cookie; with `ends_grants` every app is
+    /// disconnected too (checklist #79, #149).
+    ///
+    /// # Errors
+    ///
+    /// [`PasswordUnchanged`]
+    pub(super) async fn change_password(
+        &self,
+        user: &str,
+        visitor: &Visitor,
+        present: Password,
+        new: NewPassword,
+        ends_grants: bool,
+    ) -> Result<BrowserCookie, PasswordUnchanged> {
+        let signed_in = self.sign_in(user, present).await?;
+        let hash = self.browsing().passwords.hash(new).await.map_err(|reason| match reason {
+            NotVerified::Wrong | NotVerified::Busy => SignInError::Busy,
+        })?;
+        let name = user.to_owned();
+        self.store().change(move |store| store.set_password(&name, &hash)).await?;
+        let cookie = self.start_session(visitor, signed_in).await?;
+        let (name, key) = (user.to_owned(), cookie.key());
+        self.store().change(move |store| store.remove_other_sessions(&name, key)).await?;
+        if ends_grants {
+            self.end_all_of(user, EndReason::PasswordChanged).await?;
+        }
+        tracing::info!(user, "the password was changed");
+        Ok(cookie)
+    }
+}

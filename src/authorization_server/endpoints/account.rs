@@ -1,0 +1,174 @@
+//! `/account`: what was given away, and how to take it back.
+
+use axum::extract::{RawQuery, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
+
+use crate::authorization_server::AuthorizationServer;
+use crate::authorization_server::account::PasswordUnchanged;
+use crate::authorization_server::endpoints::posted::PostedForm;
+use crate::authorization_server::grant::GrantId;
+use crate::authorization_server::own_page::OwnPage;
+use crate::authorization_server::page_error::PageError;
+use crate::authorization_server::pages::{AccountPage, page};
+use crate::authorization_server::parameters::Parameters;
+use crate::authorization_server::password::{NewPassword, Password};
+use crate::authorization_server::session::Visitor;
+use crate::authorization_server::sign_in::SignInError;
+use crate::contract::scope::{Scope, ScopeSet};
+
+/// What a form of the page asks for.
+enum Change {
+    Disconnect(GrantId),
+    DisconnectAll,
+    Narrow(GrantId, ScopeSet),
+    SignOutElsewhere,
+    Password { ends_grants: bool },
+}
+
+/// What was done, as the query of the page that is shown then. Only these words are
+/// ever shown, so that nobody can put words on the page by a link.
+const DONE: [(&str, &str); 5] = [
+    ("disconnected", "The app is disconnected. Its next request is refused."),
+    ("all-disconnected", "All apps are disconnected. Their next requests are refused."),
+    ("narrowed", "The app may do less now."),
+    ("signed-out", "You are signed out everywhere else."),
+    ("password", "Your password is changed, and you are signed out everywhere else."),
+];
+
+pub(super) async fn show(
+    State(server): State<AuthorizationServer>,
+    visitor: Visitor,
+    RawQuery(query): RawQuery,
+) -> Result<Response, PageError> {
+    let done = query.as_deref().and_then(|query| query.strip_prefix("done="));
+    let done = DONE.iter().find(|(word, _)| Some(*word) == done).map(|(_, text)| *text);
+    let Some(user) = visitor.user() else {
+        return Ok(Redirect::to("/login").into_response());
+    };
+    render(&server, &visitor, user, StatusCode::OK, Message { done, problem: None }).await
+}
+
+/// Does one thing and shows the page anew. Taking back asks for no fresh sign-in; a new
+/// password asks for the present one.
+pub(super) async fn change(
+    State(server): State<AuthorizationServer>,
+    _own: OwnPage,
+    visitor: Visitor,
+    PostedForm(body): PostedForm,
+) -> Result<Response, PageError> {
+    let fields = Parameters::parse(&body)?;
+    visitor.check_form_token(fields.single("form")?)?;
+    let Some(user) = visitor.user() else {
+        return Ok(Redirect::to("/login").into_response());
+    };
+    let done = match Change::read(&fields)? {
+        Change::Disconnect(id) => {
+            server.disconnect(user, id).await?;
+            "disconnected"
+        }
+        Change::DisconnectAll => {
+            server.disconnect_all(user).await?;
+            "all-disconnected"
+        }
+        Change::Narrow(id, left) => {
+            server.narrow(user, id, left).await?;
+            "narrowed"
+        }
+        Change::SignOutElsewhere => {
+            server.sign_out_elsewhere(user, &visitor).await?;
+            "signed-out"
+        }
+        Change::Password { ends_grants } => {
+            return change_password(&server, &visitor, user, &fields, ends_grants).await;
+        }
+    };
+    Ok(Redirect::to(&format!("/account?done={done}")).into_response())
+}
+
+async fn change_password(
+    server: &AuthorizationServer,
+    visitor: &Visitor,
+    user: &str,
+    fields: &Parameters,
+    ends_grants: bool,
+) -> Result<Response, PageError> {
+    let typed = |name| fields.single(name).map(Option::unwrap_or_default);
+    let present = Password::typed(typed("present")?);
+    let problem = match NewPassword::typed_twice(typed("password")?, typed("repeated")?) {
+        Err(unfit) => format!("The password is not changed: {unfit}."),
+        Ok(new) => {
+            let changed = server.change_password(user, visitor, present, new, ends_grants).await;
+            match changed {
+                Ok(cookie) => {
+                    let cookie = cookie.set_cookie(&server.settings().issuer);
+                    return Ok(([cookie], Redirect::to("/account?done=password")).into_response());
+                }
+                Err(PasswordUnchanged::Store(error)) => return Err(error.into()),
+                Err(PasswordUnchanged::Unproven(reason)) => match reason {
+                    SignInError::Busy => return Err(PageError::Busy),
+                    SignInError::Store(error) => return Err(error.into()),
+                    SignInError::Wrong => {
+                        "The password is not changed: the present one is not right.".to_owned()
+                    }
+                    SignInError::Wait(wait) => {
+                        format!("Too many tries. Please wait {} s and try again.", wait.as_secs())
+                    }
+                },
+            }
+        }
+    };
+    let message = Message { done: None, problem: Some(problem) };
+    render(server, visitor, user, StatusCode::UNPROCESSABLE_ENTITY, message).await
+}
+
+/// What the page says on top of what it always shows.
+struct Message {
+    done: Option<&'static str>,
+    problem: Option<String>,
+}
+
+async fn render(
+    server: &AuthorizationServer,
+    visitor: &Visitor,
+    user: &str,
+    status: StatusCode,
+    Message { done, problem }: Message,
+) -> Result<Response, PageError> {
+    let account = server.account(user, visitor).await?;
+    let template = AccountPage {
+        resource: &server.settings().resource,
+        user,
+        form_token: visitor.cookie().form_token(),
+        account,
+        shortest: NewPassword::MIN_CHARACTERS,
+        done,
+        problem,
+    };
+    Ok(page(status, &template))
+}
+
+impl Change {
+    fn read(fields: &Parameters) -> Result<Self, PageError> {
+        let grant = || {
+            let name = fields.single("grant")?.unwrap_or_default();
+            name.parse().map_err(|_| PageError::BadForm("there is no such connection"))
+        };
+        match fields.single("change")? {
+            Some("disconnect") => Ok(Self::Disconnect(grant()?)),
+            Some("disconnect-all") => Ok(Self::DisconnectAll),
+            Some("narrow") => {
+                let known =
+                    |name: &str| Scope::ALL.into_iter().find(|scope| scope.as_str() == name);
+                let scopes = fields.all("scope").map(|name| known(name).ok_or("an unknown scope"));
+                let left = scopes.collect::<Result<_, _>>().map_err(PageError::BadForm)?;
+                Ok(Self::Narrow(grant()?, left))
+            }
+            Some("sign-out-elsewhere") => Ok(Self::SignOutElsewhere),
+            Some("password") => {
+                Ok(Self::Password { ends_grants: fields.single("end_apps")?.is_some() })
+            }
+            _ => Err(PageError::BadForm("it asks for nothing that this page does")),
+        }
+    }
+}

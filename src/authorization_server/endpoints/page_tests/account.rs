@@ -1,0 +1,276 @@
+//! `/account`: connected apps, taking back, browsers, password, refusals.
+
+use std::time::Duration;
+
+use axum::http::StatusCode;
+
+use super::{Answer, Ask, Browser, CALLBACK, PASSWORD, PageServer};
+use crate::authorization_server::client::ClientId;
+use crate::authorization_server::testing::Tokens;
+use crate::contract::scope::{Scope, ScopeSet};
+
+/// The verifier of the challenge that [`Ask`] sends (RFC 7636 appendix B).
+const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+const NEW_PASSWORD: &str = "another horse battery";
+
+/// An app of that name, connected through the pages with these scopes.
+async fn connect(
+    test: &PageServer,
+    browser: &mut Browser,
+    name: &str,
+    scopes: &[&str],
+) -> (ClientId, Tokens) {
+    let client = test.named_client(name, &[CALLBACK]).await;
+    let page = browser.open(&Ask::of(&client).url()).await;
+    let code = browser.allow(&page, scopes).await.code();
+    let form = [
+        ("grant_type", "authorization_code"),
+        ("client_id", client.as_str()),
+        ("code", &code),
+        ("code_verifier", VERIFIER),
+    ];
+    let tokens = test.base.post_form("/token", &form).await.tokens();
+    (client, tokens)
+}
+
+async fn refresh(test: &PageServer, client: &ClientId, token: &str) -> StatusCode {
+    let form =
+        [("grant_type", "refresh_token"), ("client_id", client.as_str()), ("refresh_token", token)];
+    test.base.post_form("/token", &form).await.status
+}
+
+impl Answer {
+    /// The name of the grant in the first form that has one.
+    fn grant(&self) -> String {
+        self.between("name=\"grant\" value=\"").expect("a connection")
+    }
+}
+
+/// Presses a button of the page.
+async fn press(browser: &mut Browser, page: &Answer, fields: &[(&str, &str)]) -> Answer {
+    let token = page.form_token();
+    let mut all = vec![("form", &*token)];
+    all.extend_from_slice(fields);
+    browser.post("/account", &all).await
+}
+
+/// Issue, Build 4: name, place, scopes, created, last used; and nobody else's.
+#[tokio::test]
+async fn connected_apps_are_listed() {
+    let test = PageServer::new().await;
+    let mut browser = test.signed_in().await;
+    let page = browser.get("/account").await;
+    assert!(page.body.contains("No app is connected"), "{}", page.body);
+    let (_, tokens) = connect(&test, &mut browser, "Note <b>taker</b>", &["wiki:read"]).await;
+    test.wait(Duration::from_secs(60 * 60 - 1));
+    test.base.live_scopes(&tokens).unwrap();
+    let page = browser.get("/account").await;
+    assert_eq!(page.status, StatusCode::OK);
+    for expected in [
+        "Note &#60;b&#62;taker&#60;/b&#62;",
+        "name not verified",
+        "app.example",
+        "Read ordinary notes",
+        "15 January 2027, 08:00 UTC",
+        "15 January 2027, 08:59 UTC",
+    ] {
+        assert!(page.body.contains(expected), "{expected} is not in {}", page.body);
+    }
+    assert!(!page.body.contains("Read confidential notes"));
+    assert!(!page.body.contains(&tokens.access) && !page.body.contains(&tokens.refresh));
+}
+
+/// #126, lesson 20 of the checklist: one click, and it acts at once.
+#[tokio::test]
+async fn an_app_is_disconnected_at_once() {
+    let test = PageServer::new().await;
+    let mut browser = test.signed_in().await;
+    let (client, tokens) = connect(&test, &mut browser, "One", &["wiki:read"]).await;
+    let page = browser.get("/account").await;
+    let (other, others) = connect(&test, &mut browser, "Two", &["wiki:read"]).await;
+    let grant = page.grant();
+    let done = press(&mut browser, &page, &[("grant", &grant), ("change", "disconnect")]).await;
+    assert_eq!(done.location(), "/account?done=disconnected");
+    assert_eq!(test.base.live_scopes(&tokens), None);
+    assert_eq!(refresh(&test, &client, &tokens.refresh).await, StatusCode::BAD_REQUEST);
+    assert_eq!(refresh(&test, &other, &others.refresh).await, StatusCode::OK);
+    let page = browser.open("/account?done=disconnected").await;
+    assert!(page.body.contains("The app is disconnected"));
+    assert!(page.body.contains("you disconnected it"));
+
+    let page = browser.get("/account").await;
+    let done = press(&mut browser, &page, &[("change", "disconnect-all")]).await;
+    assert_eq!(done.location(), "/account?done=all-disconnected");
+    assert_eq!(refresh(&test, &other, &others.refresh).await, StatusCode::BAD_REQUEST);
+    // After thirty days nobody has to see it any more.
+    test.wait(Duration::from_secs(31 * 24 * 60 * 60));
+    let mut browser = test.signed_in().await;
+    assert!(!browser.get("/account").await.body.contains("you disconnected it"));
+}
+
+/// Issue, Build 4: scopes are narrowed afterwards, for tokens that are out, too; nothing
+/// comes back that way.
+#[tokio::test]
+async fn scopes_are_narrowed_at_once_and_for_good() {
+    let test = PageServer::new().await;
+    let mut browser = test.signed_in().await;
+    let all = ["wiki:read", "wiki:confidential", "wiki:write"];
+    let (client, tokens) = connect(&test, &mut browser, "One", &all).await;
+    let page = browser.get("/account").await;
+    let grant = page.grant();
+    let keep = [("grant", &*grant), ("change", "narrow"), ("scope", "wiki:read")];
+    assert_eq!(press(&mut browser, &page, &keep).await.location(), "/account?done=narrowed");
+    let only_read = ScopeSet::from_iter([Scope::Read]);
+    assert_eq!(test.base.live_scopes(&tokens), Some(only_read));
+    let widen = [
+        ("grant", &*grant),
+        ("change", "narrow"),
+        ("scope", "wiki:confidential"),
+        ("scope", "wiki:read"),
+    ];
+    press(&mut browser, &page, &widen).await;
+    assert_eq!(test.base.live_scopes(&tokens), Some(only_read));
+    drop(browser);
+    let test = test.restart();
+    let form = [
+        ("grant_type", "refresh_token"),
+        ("client_id", client.as_str()),
+        ("refresh_token", &tokens.refresh),
+        ("scope", "wiki:read wiki:confidential wiki:write"),
+    ];
+    let next = test.base.post_form("/token", &form).await.tokens();
+    assert_eq!(next.scope, "wiki:read");
+    // To keep nothing is to disconnect.
+    let mut browser = test.signed_in().await;
+    let page = browser.get("/account").await;
+    press(&mut browser, &page, &[("grant", &*grant), ("change", "narrow")]).await;
+    assert_eq!(test.base.live_scopes(&next), None);
+}
+
+/// #146, #149: another site, another browser, another user, a link: nothing changes.
+#[tokio::test]
+async fn only_the_users_own_browser_changes_anything() {
+    let test = PageServer::of_users(super::ISSUER, &["owner", "alice"]);
+    test.server.first_run(Some(super::Password::typed(PASSWORD))).await.unwrap();
+    let mut browser = test.signed_in().await;
+    let (_, tokens) = connect(&test, &mut browser, "One", &["wiki:read"]).await;
+    let page = browser.get("/account").await;
+    let grant = page.grant();
+    let fields = [("grant", &*grant), ("change", "disconnect")];
+    let mut foreign = browser.clone();
+    foreign.headers = vec![("origin", "https://evil.example")];
+    assert_eq!(press(&mut foreign, &page, &fields).await.status, StatusCode::FORBIDDEN);
+    let without_token = browser.post("/account", &fields).await;
+    assert_eq!(without_token.status, StatusCode::FORBIDDEN);
+    let mut stranger = test.browser();
+    stranger.get("/login").await;
+    assert_eq!(press(&mut stranger, &page, &fields).await.status, StatusCode::FORBIDDEN);
+    assert_eq!(test.browser().get("/account").await.location(), "/login");
+    browser.get(&format!("/account?change=disconnect&grant={grant}")).await;
+    // Alice, who is signed in, knows the name of the grant.
+    test.server.disconnect("alice", grant.parse().unwrap()).await.unwrap();
+    test.server.narrow("alice", grant.parse().unwrap(), ScopeSet::NONE).await.unwrap();
+    assert!(test.base.live_scopes(&tokens).is_some());
+    // No words on the page but ours.
+    let page = browser.get("/account?done=%3Cb%3Epwned").await;
+    assert!(!page.body.contains("pwned"));
+    for bad in [&[("change", "everything")][..], &[("change", "disconnect"), ("grant", "x")]] {
+        assert_eq!(press(&mut browser, &page, bad).await.status, StatusCode::BAD_REQUEST);
+    }
+}
+
+/// #79, #149: a new password needs the present one, ends the other browsers and, if it is
+/// ticked, every grant; the browser gets a new cookie.
+#[tokio::test]
+async fn a_new_password_signs_everybody_else_out() {
+    let test = PageServer::new().await;
+    let mut browser = test.signed_in().await;
+    let mut other = test.signed_in().await;
+    let (client, tokens) = connect(&test, &mut browser, "One", &["wiki:read"]).await;
+    let page = browser.get("/account").await;
+    let fields = |present, password, repeated| {
+        [
+            ("change", "password"),
+            ("present", present),
+            ("password", password),
+            ("repeated", repeated),
+        ]
+    };
+    for (fields, why) in [
+        (fields("wrong horse battery", NEW_PASSWORD, NEW_PASSWORD), "present one is not right"),
+        (fields(PASSWORD, "short", "short"), "at least 12 characters"),
+        (fields(PASSWORD, NEW_PASSWORD, "something else"), "not the same"),
+    ] {
+        let answer = press(&mut browser, &page, &fields).await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+        assert!(answer.body.contains(why), "{}", answer.body);
+    }
+    let old_cookies = browser.cookies.clone();
+    let good = fields(PASSWORD, NEW_PASSWORD, NEW_PASSWORD);
+    assert_eq!(press(&mut browser, &page, &good).await.location(), "/account?done=password");
+    assert_ne!(browser.cookies, old_cookies);
+    assert!(browser.open("/account?done=password").await.body.contains("password is changed"));
+    assert_eq!(other.get("/account").await.location(), "/login");
+    browser.cookies = old_cookies;
+    assert_eq!(browser.get("/account").await.location(), "/login");
+    assert!(test.base.live_scopes(&tokens).is_some(), "apps stay unless it is ticked");
+    assert_eq!(test.browser().sign_in("/login", PASSWORD).await.status, StatusCode::FORBIDDEN);
+    let mut browser = test.browser();
+    assert_eq!(browser.sign_in("/login", NEW_PASSWORD).await.status, StatusCode::SEE_OTHER);
+    let page = browser.get("/account").await;
+    let mut back = fields(NEW_PASSWORD, PASSWORD, PASSWORD).to_vec();
+    back.push(("end_apps", "yes"));
+    press(&mut browser, &page, &back).await;
+    assert_eq!(refresh(&test, &client, &tokens.refresh).await, StatusCode::BAD_REQUEST);
+    assert_eq!(test.base.live_scopes(&tokens), None);
+}
+
+#[tokio::test]
+async fn other_browsers_are_signed_out() {
+    let test = PageServer::new().await;
+    let mut browser = test.signed_in().await;
+    let mut other = test.signed_in().await;
+    let page = browser.get("/account").await;
+    assert!(page.body.contains("Another browser"));
+    let done = press(&mut browser, &page, &[("change", "sign-out-elsewhere")]).await;
+    assert_eq!(done.location(), "/account?done=signed-out");
+    assert_eq!(other.get("/account").await.location(), "/login");
+    assert!(!browser.get("/account").await.body.contains("Another browser"));
+}
+
+/// #75, Build 4: reuse of a refresh token shows a banner.
+#[tokio::test]
+async fn a_stolen_token_shows_a_banner() {
+    let test = PageServer::new().await;
+    let mut browser = test.signed_in().await;
+    let (client, tokens) = connect(&test, &mut browser, "Robbed", &["wiki:read"]).await;
+    let form = [
+        ("grant_type", "refresh_token"),
+        ("client_id", client.as_str()),
+        ("refresh_token", &*tokens.refresh),
+    ];
+    let next = test.base.post_form("/token", &form).await.tokens();
+    test.base.live_scopes(&next).unwrap();
+    test.wait(Duration::from_secs(61));
+    assert_eq!(refresh(&test, &client, &tokens.refresh).await, StatusCode::BAD_REQUEST);
+    let page = browser.get("/account").await;
+    assert!(page.body.contains("role=\"alert\""), "{}", page.body);
+    assert!(page.body.contains("a token that it had replaced was used again"));
+}
+
+/// Issue, Build 4: deny-as-not-found never leaves the owner guessing.
+#[tokio::test]
+async fn refusals_are_shown_with_their_real_reason() {
+    let test = PageServer::new().await;
+    let mut browser = test.signed_in().await;
+    let (client, _) = connect(&test, &mut browser, "Claude", &["wiki:read"]).await;
+    let refusals = &test.server.settings().refusals;
+    let now = test.server.clock().now();
+    let why = "the page is people, and it lacks wiki:people";
+    refusals.note("owner", client.as_str(), "wiki/people/<ada>.md", why, now);
+    refusals.note("alice", client.as_str(), "hers.md", why, now);
+    let page = browser.get("/account").await;
+    assert!(page.body.contains("wiki/people/&#60;ada&#62;.md"), "{}", page.body);
+    assert!(page.body.contains(why) && page.body.contains("Claude"));
+    assert!(!page.body.contains("hers.md"));
+}
