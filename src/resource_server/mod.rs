@@ -28,6 +28,7 @@ mod json_rpc;
 mod key_ring;
 pub mod key_source;
 mod metadata;
+mod open_streams;
 mod raw_token;
 mod requirement;
 pub mod sessions;
@@ -53,6 +54,7 @@ use self::challenge::Challenge;
 use self::guard::{Guard, guard};
 use self::host_origin::AllowedSites;
 use self::key_source::KeySource;
+use self::open_streams::OpenStreams;
 use self::sessions::Sessions;
 use self::verify::TokenVerifier;
 
@@ -100,7 +102,13 @@ impl ResourceServer {
             liveness,
             clock,
         ));
-        let guard = Arc::new(Guard { verifier, challenge, sites: Arc::clone(&sites), sessions });
+        let guard = Arc::new(Guard {
+            verifier,
+            challenge,
+            sites: Arc::clone(&sites),
+            sessions,
+            streams: OpenStreams::default(),
+        });
         Self { guard, sites, metadata }
     }
 

@@ -6,6 +6,7 @@
 //! see that a class has risen. The watcher only does the same work earlier.
 
 mod build;
+mod listeners;
 mod note;
 mod shelf;
 
@@ -14,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use tokio::sync::broadcast;
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::access::class::PageClass;
 use crate::access::path::VaultPath;
@@ -25,12 +26,11 @@ use crate::vault::fingerprint::{Identity, Inode};
 use crate::vault::snapshot::{Keeper, ServedPage, Snapshot};
 use crate::vault::survey::Stability;
 
+use self::listeners::Listeners;
+
 pub(super) use build::PageReader;
 pub(super) use note::{CONFLICT_COPY, KeptLink, Note, with_parents};
 pub(super) use shelf::{LastChange, Shelf, Skipped, partition};
-
-/// So many batches of changes wait for a slow listener.
-const CHANGES_KEPT: usize = 64;
 
 /// A checkout that takes longer is shown as far as it has come.
 const LONGEST_MOTION: Duration = Duration::from_secs(10);
@@ -71,13 +71,16 @@ pub(super) struct Catalog {
     /// the same time share one.
     known: Mutex<HashMap<VaultPath, Known>>,
     in_motion_since: Mutex<Option<Instant>>,
-    changes: broadcast::Sender<Arc<[Change]>>,
+    listeners: Listeners,
 }
 
 /// A page that was looked at.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     class: PageClass,
+    /// What a viewer must be open to in order to know of it: ciphertext is at least
+    /// confidential, whatever the rules say.
+    class_to_know: PageClass,
     inode: Inode,
     /// The file as it was read, unless a later change could have the same stamps.
     identity: Option<Identity>,
@@ -89,10 +92,13 @@ struct Known {
 impl Known {
     /// Whether a page that was read again is what it was.
     fn is_same_as(&self, other: &Self) -> bool {
-        self.class == other.class
+        // Of a file that gave nothing and gives nothing still, nobody can tell more.
+        let is_as_unreadable = !self.is_indexed && self.inode == other.inode;
+        self.class_to_know == other.class_to_know
+            && self.class == other.class
             && self.is_indexed == other.is_indexed
-            && self.content.is_some()
             && self.content == other.content
+            && (self.content.is_some() || is_as_unreadable)
     }
 }
 
@@ -104,13 +110,13 @@ impl Catalog {
             current: Mutex::default(),
             known: Mutex::default(),
             in_motion_since: Mutex::default(),
-            changes: broadcast::channel(CHANGES_KEPT).0,
+            listeners: Listeners::default(),
         }
     }
 
     /// Batches of changes from now on.
-    pub(super) fn changes(&self) -> broadcast::Receiver<Arc<[Change]>> {
-        self.changes.subscribe()
+    pub(super) fn changes(&self) -> UnboundedReceiver<Arc<[Change]>> {
+        self.listeners.add()
     }
 
     /// The index of a snapshot, or of a later one. `progress` is told how many pages
@@ -263,8 +269,8 @@ impl Catalog {
         let changes: Vec<Change> = news
             .map(|path| Change {
                 path: path.clone(),
-                before: before.get(path).map(|known| known.class),
-                after: next.of.page(path).filter(|it| is_catalogued(it)).map(|page| page.class),
+                before: before.get(path).map(|known| known.class_to_know),
+                after: known.get(path).map(|known| known.class_to_know),
             })
             .collect();
         next.index = next.index.apply(batch);
@@ -272,7 +278,7 @@ impl Catalog {
         if is_news && !changes.is_empty() {
             self.date_changes(&mut next.last_changes, &changes, &stamps, begun);
             // Nobody listens for what has always been there.
-            let _ = self.changes.send(changes.into());
+            self.listeners.tell(&changes.into());
         }
         next
     }

@@ -63,6 +63,11 @@ impl Shelf {
         self.skipped.iter()
     }
 
+    /// Whether a page is ciphertext.
+    pub(in crate::vault) fn is_locked(&self, path: &VaultPath) -> bool {
+        self.skipped.get(path).is_some_and(|skipped| skipped.reason == SkipReason::Locked)
+    }
+
     /// The last change in some parts of the index.
     pub(in crate::vault) fn last_change(&self, visible: PartitionSet) -> Option<LastChange> {
         let changes = self.last_changes.iter().filter(|(part, _)| visible.has(**part));
