@@ -138,9 +138,14 @@ impl Scene<'_> {
 
     /// The visible note of which this one is a conflict copy (L54).
     pub(super) fn original(&self, note: &Note) -> Option<VaultPath> {
-        let original = note.copy_of.as_ref()?;
-        let class = self.snapshot.page(original)?.class.max(self.class_of_content(original));
-        self.viewer.may_see(class).then(|| original.clone())
+        note.copy_of.clone().filter(|original| self.may_know_of(original))
+    }
+
+    /// Whether the viewer may know that there is a page, which need not be in the index.
+    pub(super) fn may_know_of(&self, path: &VaultPath) -> bool {
+        let may_see = |class| self.viewer.may_see(class);
+        let class = self.snapshot.page(path).map(|page| page.class);
+        class.is_some_and(|class| may_see(class) && may_see(class.max(self.class_of_content(path))))
     }
 
     /// What the content of a page makes of its class: ciphertext is at least

@@ -19,7 +19,7 @@ use crate::search::index::{PartitionId, Segment, Writer};
 use crate::vault::analyzers::Analyzers;
 use crate::vault::answers::SkipReason;
 use crate::vault::catalog::note::{Keys, Note, document};
-use crate::vault::catalog::{Known, Skipped, partition};
+use crate::vault::catalog::{Known, partition};
 use crate::vault::files::Root;
 use crate::vault::fingerprint::{Identity, stamping_time};
 use crate::vault::markdown::Parsed;
@@ -51,7 +51,7 @@ pub(super) struct Read {
 pub(super) struct ReadPage {
     pub(super) path: VaultPath,
     pub(super) known: Known,
-    pub(super) skipped: Option<Skipped>,
+    pub(super) skipped: Option<SkipReason>,
     /// What the disk says of its last change.
     pub(super) changed: Option<Timestamp>,
 }
@@ -204,7 +204,6 @@ impl<'a> Desk<'a> {
         if skipped == Some(SkipReason::Locked) {
             known.class_to_know = page.class.max(class_in_doubt(path.as_str()));
         }
-        let skipped = skipped.map(|reason| Skipped { class: known.class_to_know, reason });
         self.read.pages.push(ReadPage { path: path.clone(), known, skipped, changed });
     }
 

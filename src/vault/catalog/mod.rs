@@ -30,7 +30,7 @@ use self::listeners::Listeners;
 
 pub(super) use build::PageReader;
 pub(super) use note::{CONFLICT_COPY, KeptLink, Note, with_parents};
-pub(super) use shelf::{LastChange, Shelf, Skipped, partition};
+pub(super) use shelf::{LastChange, Shelf, partition};
 
 /// A checkout that takes longer is shown as far as it has come.
 const LONGEST_MOTION: Duration = Duration::from_secs(10);
@@ -147,7 +147,11 @@ impl Catalog {
         };
         let mut work = self.compare(&known, current.as_deref(), &snapshot, suspects);
         let mut is_waiting = false;
-        if current.is_some() && self.is_in_motion(&snapshot) {
+        let is_in_motion = current.is_some() && self.is_in_motion(&snapshot);
+        if !is_in_motion && current.as_ref().is_some_and(|made| work.is_part_of_more(&made.of)) {
+            work = self.compare(&known, current.as_deref(), &snapshot, Suspects::All);
+        }
+        if is_in_motion {
             // What is new waits until git is done, so that no half of a checkout is
             // shown. What has gone, or is another class now, does not wait.
             let found = work.to_read.len();
@@ -346,6 +350,15 @@ impl Catalog {
 struct Work {
     gone: Vec<VaultPath>,
     to_read: Vec<VaultPath>,
+}
+
+impl Work {
+    /// Whether this may be the part that shows of a checkout or a sync. A file that is
+    /// removed and made again often gets the inode that it had, so the rest may not show
+    /// before the watcher tells; and a half must not be served until then.
+    fn is_part_of_more(&self, before: &Snapshot) -> bool {
+        before.stability == Stability::InMotion || self.gone.len() + self.to_read.len() > 1
+    }
 }
 
 /// Whether the index knows of a page at all.

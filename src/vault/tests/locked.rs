@@ -166,3 +166,21 @@ fn ciphertext_in_a_plain_folder_has_no_news_for_readers() {
     folder.write("new.md", locked(4));
     assert_eq!(stats(), before);
 }
+
+/// A file that is too large to be read is still no page for whoever may not see it.
+#[test]
+fn ciphertext_of_any_size_is_hidden() {
+    let folder = Folder::plain();
+    for (path, start) in [("locked.md", CIPHERTEXT_MARK), ("open.md", b"# Large")] {
+        folder.write(path, start);
+        let file = std::fs::File::options().append(true).open(folder.at(path)).expect("a file");
+        file.set_len(17 << 20).expect("a sparse file");
+    }
+    let vault = folder.open();
+    let reader = viewer(&[Scope::Read]);
+    assert_eq!(vault.vault.read_page(&reader, "locked.md"), Err(HIDDEN));
+    assert_eq!(vault.read("locked.md"), Err(ReadError::Locked));
+    assert_eq!(vault.vault.read_page(&reader, "open.md"), Err(ReadError::NotText));
+    let skipped = |viewer| vault.vault.stats(viewer).expect("an answer").health.skipped.len();
+    assert_eq!((skipped(&reader), skipped(&everything())), (1, 2));
+}
