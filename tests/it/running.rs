@@ -113,6 +113,7 @@ type Save<'a> = (&'a str, &'a dyn Fn(&str));
 
 /// L49, design section 7: whichever way a note is saved, it is found within 300 ms.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[expect(clippy::disallowed_methods, reason = "the test saves as editors do")]
 async fn every_way_to_save_is_seen_at_once() {
     let vault = VaultBuilder::plain(&[("sub/note.md", "# Note\n\nbeginning old\n")]);
     for number in 0..300 {

@@ -169,6 +169,7 @@ fn ciphertext_in_a_plain_folder_has_no_news_for_readers() {
 
 /// A file that is too large to be read is still no page for whoever may not see it.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the test makes files larger")]
 fn ciphertext_of_any_size_is_hidden() {
     let folder = Folder::plain();
     for (path, start) in [("locked.md", CIPHERTEXT_MARK), ("open.md", b"# Large")] {
