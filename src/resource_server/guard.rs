@@ -98,7 +98,12 @@ async fn admit(guard: &Guard, request: Request) -> Result<Admitted, Response> {
         (request, None)
     };
     let session = judge_session(guard, &mut request, &token, message.as_ref());
-    let seat = take_seat(guard, &request, &token, message.as_ref())?;
+    let seat = if opens_stream(&request, message.as_ref()) {
+        let id = || message.as_ref().and_then(Message::id).cloned();
+        Some(guard.streams.take(&token).ok_or_else(|| no_seat(id()))?)
+    } else {
+        None
+    };
     if let Some(message) = message {
         let body = message.into_bytes();
         request.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
@@ -180,19 +185,10 @@ fn judge_session(
     NamedSession::Unknown
 }
 
-/// A seat for a request that asks for a stream without an end of its own.
-fn take_seat(
-    guard: &Guard,
-    request: &Request,
-    token: &VerifiedToken,
-    message: Option<&Message>,
-) -> Result<Option<Seat>, Response> {
-    let is_listening = message.and_then(Message::method) == Some("subscriptions/listen");
-    if request.method() != Method::GET && !is_listening {
-        return Ok(None);
-    }
-    let seat = guard.streams.take(token);
-    seat.map(Some).ok_or_else(|| no_seat(message.and_then(Message::id).cloned()))
+/// Whether a request asks for a stream that has no end of its own.
+fn opens_stream(request: &Request, message: Option<&Message>) -> bool {
+    let method = message.and_then(Message::method);
+    request.method() == Method::GET || method == Some("subscriptions/listen")
 }
 
 async fn forward(guard: &Arc<Guard>, admitted: Admitted, next: Next) -> Response {

@@ -152,7 +152,7 @@ impl Scene<'_> {
     /// confidential, whatever the rules say.
     fn class_of_content(&self, path: &VaultPath) -> PageClass {
         let is_locked = match self.shelf {
-            Some(shelf) => shelf.is_locked(path),
+            Some(index) => index.is_locked(path),
             None => match self.read(path) {
                 Ok(read) => read.is_some_and(|read| is_ciphertext(&read.bytes)),
                 Err(_) => true,

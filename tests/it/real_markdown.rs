@@ -209,7 +209,7 @@ impl Stripped {
                 |at: usize| text[at + 4..].find('\n').map_or(text.len(), |end| at + 5 + end);
             let mut closes = close.filter(|at| text[at + 4..end_of(*at)].trim().is_empty());
             if let Some(at) = closes.next() {
-                stripped.cut(&[0..end_of(at)]);
+                stripped.cut(std::slice::from_ref(&(0..end_of(at))));
             }
         }
         let text = stripped.text.clone();

@@ -326,7 +326,7 @@ async fn two_servers_share_a_vault_but_no_data() {
 
     let data = scenes.0.data.path();
     let output = Command::new(env!("CARGO_BIN_EXE_brain-mcp"))
-        .args(["serve", "--listen", "127.0.0.1:0", "--vault".as_ref()].map(std::ffi::OsStr::new))
+        .args(["serve", "--listen", "127.0.0.1:0", "--vault"])
         .arg(vault.root())
         .arg("--data-dir")
         .arg(data.join("data"))
