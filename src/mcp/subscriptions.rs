@@ -4,21 +4,25 @@
 //! else: whoever subscribes to a hidden page hears as little as of a missing one, until
 //! it may be seen.
 
-use std::collections::BTreeMap;
+mod relay;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{Peer, SubscriptionSink};
 use rmcp::{ErrorData, RoleServer};
-use tokio::sync::broadcast::{Receiver, error::RecvError};
 use tokio::task::JoinSet;
 
+use self::relay::Step;
 use super::uri::{Target, VaultUri};
 use super::vaults::Vaults;
 use crate::access::path::VaultPath;
 use crate::access::permit::Viewer;
 use crate::resource_server::standing::Standing;
 use crate::vault::answers::Change;
+
+pub(super) use self::relay::{Backlog, News, relay};
 
 /// So many resources can one session or stream subscribe to.
 pub(super) const MOST: usize = 200;
@@ -39,15 +43,6 @@ enum Subject {
     Page { vault: String, path: VaultPath },
     /// What changes with every page of a vault.
     Overview { vault: String },
-}
-
-/// What to tell.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Notice {
-    /// Whether pages have come or gone.
-    pub(super) list_changed: bool,
-    /// The resources that have changed, as the client spells them.
-    pub(super) updated: Vec<String>,
 }
 
 impl Wanted {
@@ -87,39 +82,37 @@ impl Wanted {
         self.0.remove(uri);
     }
 
-    /// What a batch of changes in one vault means for a viewer.
-    pub(super) fn notice(&self, vault: &str, changes: &[Change], viewer: &Viewer) -> Notice {
-        let sees = |class: Option<_>| class.is_some_and(|class| viewer.may_see(class));
-        let mut notice = Notice::default();
-        let mut paths = Vec::new();
-        for change in changes {
-            let (before, after) = (sees(change.before), sees(change.after));
-            if before || after {
-                paths.push(&change.path);
-                // The list is that of the default vault.
-                notice.list_changed |= before != after && vault.is_empty();
+    /// Whether somebody wants to hear of a resource.
+    fn has(&self, uri: &str) -> bool {
+        self.0.contains_key(uri)
+    }
+
+    /// Takes down what a batch of changes in one vault means, whoever may know of it.
+    pub(super) fn note(&self, vault: &str, changes: &[Change], backlog: &mut Backlog) {
+        backlog.updated.retain(|uri, _| self.has(uri));
+        let steps: BTreeSet<Step> = changes.iter().map(Step::of).collect();
+        let mut pages: HashMap<&VaultPath, Vec<&String>> = HashMap::new();
+        for (uri, subject) in &self.0 {
+            match subject {
+                Subject::Page { vault: other, path } if other == vault => {
+                    pages.entry(path).or_default().push(uri);
+                }
+                Subject::Overview { vault: other } if other == vault => {
+                    backlog.updated.entry(uri.clone()).or_default().extend(&steps);
+                }
+                Subject::Page { .. } | Subject::Overview { .. } | Subject::Nothing => {}
             }
         }
-        if !paths.is_empty() {
-            notice.updated = self.uris(vault, |path| paths.contains(&path));
+        for change in changes {
+            for uri in pages.get(&change.path).into_iter().flatten() {
+                let steps = backlog.updated.entry((*uri).clone()).or_default();
+                steps.insert(Step::of(change));
+            }
         }
-        notice
-    }
-
-    /// What to tell somebody who has missed changes: anything may be different.
-    pub(super) fn everything(&self, vault: &str) -> Notice {
-        Notice { list_changed: vault.is_empty(), updated: self.uris(vault, |_| true) }
-    }
-
-    /// The overviews of a vault and those of its pages that are meant.
-    fn uris(&self, vault: &str, is_meant: impl Fn(&VaultPath) -> bool) -> Vec<String> {
-        let concerns = |subject: &Subject| match subject {
-            Subject::Nothing => false,
-            Subject::Overview { vault: other } => other == vault,
-            Subject::Page { vault: other, path } => other == vault && is_meant(path),
-        };
-        let found = self.0.iter().filter(|(_, subject)| concerns(subject));
-        found.map(|(uri, _)| uri.clone()).collect()
+        // The list is that of the default vault.
+        if vault.is_empty() {
+            backlog.list.extend(&steps);
+        }
     }
 }
 
@@ -144,36 +137,34 @@ pub(super) enum Listener {
     Stream(SubscriptionSink),
     /// A test.
     #[cfg(test)]
-    Test(tokio::sync::mpsc::UnboundedSender<Notice>),
+    Test(tokio::sync::mpsc::Sender<News>),
 }
 
 /// Nobody listens any more.
 struct Gone;
 
 impl Listener {
-    async fn tell(&self, notice: Notice) -> Result<(), Gone> {
-        match self {
-            Self::Session(peer) => {
-                if notice.list_changed {
-                    peer.notify_resource_list_changed().await.map_err(|_| Gone)?;
-                }
-                for uri in notice.updated {
-                    let update = ResourceUpdatedNotificationParam::new(uri);
-                    peer.notify_resource_updated(update).await.map_err(|_| Gone)?;
-                }
+    async fn tell(&self, news: News) -> Result<(), Gone> {
+        match (self, news) {
+            (Self::Session(peer), News::ListChanged) => {
+                peer.notify_resource_list_changed().await.map_err(|_| Gone)
             }
-            Self::Stream(sink) => {
-                if notice.list_changed && sink.accepted().resources_list_changed == Some(true) {
-                    sink.notify_resource_list_changed().await.map_err(|_| Gone)?;
+            (Self::Session(peer), News::Updated(uri)) => {
+                let update = ResourceUpdatedNotificationParam::new(uri);
+                peer.notify_resource_updated(update).await.map_err(|_| Gone)
+            }
+            (Self::Stream(sink), News::ListChanged) => {
+                if sink.accepted().resources_list_changed != Some(true) {
+                    return Ok(());
                 }
-                for uri in notice.updated {
-                    sink.notify_resource_updated(uri).await.map_err(|_| Gone)?;
-                }
+                sink.notify_resource_list_changed().await.map_err(|_| Gone)
+            }
+            (Self::Stream(sink), News::Updated(uri)) => {
+                sink.notify_resource_updated(uri).await.map_err(|_| Gone)
             }
             #[cfg(test)]
-            Self::Test(sender) => sender.send(notice).map_err(|_| Gone)?,
+            (Self::Test(sender), news) => sender.send(news).await.map_err(|_| Gone),
         }
-        Ok(())
     }
 }
 
@@ -189,43 +180,6 @@ impl Shared {
     pub(super) fn lock(&self) -> MutexGuard<'_, Wanted> {
         // Every change of it is whole.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Tells a listener of the changes in one vault, until it or the vault is gone.
-///
-/// While no token stands, nothing is told; when the next one does, whoever has missed
-/// something is told so.
-pub(super) async fn relay(
-    vault: String,
-    mut changes: Receiver<Arc<[Change]>>,
-    mut standing: Standing,
-    wanted: Shared,
-    listener: Listener,
-) {
-    let mut has_missed = false;
-    loop {
-        let received = tokio::select! {
-            received = changes.recv() => Some(received),
-            () = standing.renewed(), if has_missed => None,
-        };
-        let Some(viewer) = standing.token().as_ref().map(Viewer::of) else {
-            match received {
-                Some(Err(RecvError::Closed)) => return,
-                Some(_) => has_missed = true,
-                None => {}
-            }
-            continue;
-        };
-        let notice = match received {
-            Some(Err(RecvError::Closed)) => return,
-            Some(Ok(batch)) if !has_missed => wanted.lock().notice(&vault, &batch, &viewer),
-            Some(_) | None => wanted.lock().everything(&vault),
-        };
-        has_missed = false;
-        if notice != Notice::default() && listener.tell(notice).await.is_err() {
-            return;
-        }
     }
 }
 

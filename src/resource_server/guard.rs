@@ -15,6 +15,7 @@ use super::challenge::Challenge;
 use super::cors;
 use super::host_origin::{AllowedSites, Caller, forbidden};
 use super::json_rpc::{Malformed, Message};
+use super::open_streams::{OpenStreams, Seat, no_seat};
 use super::requirement::Requirement;
 use super::sessions::Sessions;
 use super::standing::Standing;
@@ -27,6 +28,7 @@ pub(super) struct Guard {
     pub(super) challenge: Challenge,
     pub(super) sites: Arc<AllowedSites>,
     pub(super) sessions: Sessions,
+    pub(super) streams: OpenStreams,
 }
 
 /// The largest message (design section 9).
@@ -71,6 +73,8 @@ struct Admitted {
     request: Request,
     token: VerifiedToken,
     session: NamedSession,
+    /// Where the answer is a stream that stays open.
+    seat: Option<Seat>,
 }
 
 /// The session that a request names.
@@ -94,6 +98,12 @@ async fn admit(guard: &Guard, request: Request) -> Result<Admitted, Response> {
         (request, None)
     };
     let session = judge_session(guard, &mut request, &token, message.as_ref());
+    let seat = if opens_stream(&request, message.as_ref()) {
+        let id = || message.as_ref().and_then(Message::id).cloned();
+        Some(guard.streams.take(&token).ok_or_else(|| no_seat(id()))?)
+    } else {
+        None
+    };
     if let Some(message) = message {
         let body = message.into_bytes();
         request.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
@@ -104,7 +114,7 @@ async fn admit(guard: &Guard, request: Request) -> Result<Admitted, Response> {
     let standing = standing(guard, &request, &token);
     request.extensions_mut().insert(standing);
     request.extensions_mut().insert(token.clone());
-    Ok(Admitted { request, token, session })
+    Ok(Admitted { request, token, session, seat })
 }
 
 /// What goes on behind this request stands on the latest token of its session.
@@ -175,8 +185,14 @@ fn judge_session(
     NamedSession::Unknown
 }
 
+/// Whether a request asks for a stream that has no end of its own.
+fn opens_stream(request: &Request, message: Option<&Message>) -> bool {
+    let method = message.and_then(Message::method);
+    request.method() == Method::GET || method == Some("subscriptions/listen")
+}
+
 async fn forward(guard: &Arc<Guard>, admitted: Admitted, next: Next) -> Response {
-    let Admitted { request, token, session } = admitted;
+    let Admitted { request, token, session, seat } = admitted;
     let is_delete = request.method() == Method::DELETE;
     let is_json = is_media_type(request.headers().get(CONTENT_TYPE), "application/json");
     let mut response = if session == NamedSession::Opening {
@@ -206,7 +222,7 @@ async fn forward(guard: &Arc<Guard>, admitted: Admitted, next: Next) -> Response
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     let guard = Arc::clone(guard);
-    response.map(|body| until_token_ends(body, guard, token))
+    response.map(|body| until_token_ends(body, guard, token, seat))
 }
 
 /// Lets a handshake through and writes its session down, even if the client hangs

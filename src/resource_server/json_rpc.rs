@@ -45,6 +45,11 @@ impl Message {
         self.0.get("method").and_then(Value::as_str)
     }
 
+    /// The id, if an answer is expected or given.
+    pub(super) fn id(&self) -> Option<&Value> {
+        self.0.get("id")
+    }
+
     /// Whether an answer is expected.
     pub(super) fn is_request(&self) -> bool {
         self.method().is_some() && self.0.contains_key("id")

@@ -27,6 +27,7 @@ pub mod host_origin;
 mod json_rpc;
 pub mod key_source;
 mod metadata;
+mod open_streams;
 mod raw_token;
 mod requirement;
 pub mod sessions;
@@ -52,6 +53,7 @@ use self::challenge::Challenge;
 use self::guard::{Guard, guard};
 use self::host_origin::AllowedSites;
 use self::key_source::KeySource;
+use self::open_streams::OpenStreams;
 use self::sessions::Sessions;
 use self::verify::TokenVerifier;
 
@@ -99,7 +101,13 @@ impl ResourceServer {
             liveness,
             clock,
         ));
-        let guard = Arc::new(Guard { verifier, challenge, sites: Arc::clone(&sites), sessions });
+        let guard = Arc::new(Guard {
+            verifier,
+            challenge,
+            sites: Arc::clone(&sites),
+            sessions,
+            streams: OpenStreams::default(),
+        });
         Self { guard, sites, metadata }
     }
 

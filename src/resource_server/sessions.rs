@@ -43,9 +43,9 @@ struct Entry {
     latest: watch::Sender<VerifiedToken>,
 }
 
-/// Who opened a session. Not the token itself: a refresh must not end a session.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Owner {
+/// Who opened a session or a stream. Not the token itself: a refresh must not end a session.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Owner {
     subject: Box<str>,
     client: Box<str>,
 }
@@ -133,7 +133,7 @@ impl Book {
 }
 
 impl Owner {
-    fn of(token: &VerifiedToken) -> Self {
+    pub(super) fn of(token: &VerifiedToken) -> Self {
         Self { subject: token.subject().into(), client: token.client().into() }
     }
 }

@@ -10,6 +10,7 @@ use axum::body::{Body, Bytes, HttpBody};
 use http_body::Frame;
 
 use super::guard::Guard;
+use super::open_streams::Seat;
 use super::verify::VerifiedToken;
 
 /// Between two looks at the grant of an open stream (checklist #140). Nothing is sent
@@ -17,20 +18,26 @@ use super::verify::VerifiedToken;
 const RECHECK: Duration = Duration::from_secs(2);
 
 /// A body that ends when its token does. The client then comes back with a new
-/// token, or stays away.
-pub(super) fn until_token_ends(body: Body, guard: Arc<Guard>, token: VerifiedToken) -> Body {
+/// token, or stays away. The seat is given back as soon as the stream has ended.
+pub(super) fn until_token_ends(
+    body: Body,
+    guard: Arc<Guard>,
+    token: VerifiedToken,
+    seat: Option<Seat>,
+) -> Body {
     let end = Box::pin(async move {
         while guard.verifier.still_stands(&token) {
             let pause = guard.verifier.time_left(&token).min(RECHECK);
             tokio::time::sleep(pause.max(Duration::from_secs(1))).await;
         }
     });
-    Body::new(BoundedBody { inner: body, end })
+    Body::new(BoundedBody { inner: body, end, seat })
 }
 
 struct BoundedBody {
     inner: Body,
     end: Pin<Box<dyn Future<Output = ()> + Send>>,
+    seat: Option<Seat>,
 }
 
 impl HttpBody for BoundedBody {
@@ -46,6 +53,7 @@ impl HttpBody for BoundedBody {
             // work behind the stream.
             self.inner = Body::empty();
             self.end = Box::pin(std::future::pending());
+            self.seat = None;
             return Poll::Ready(None);
         }
         Pin::new(&mut self.inner).poll_frame(context).map_err(Into::into)

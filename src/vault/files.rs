@@ -13,6 +13,7 @@ use cap_std::fs::{Dir, OpenOptions};
 
 use crate::access::permit::OpenPermit;
 use crate::vault::answers::SkipReason;
+use crate::vault::evidence::{CIPHERTEXT_MARK, is_ciphertext};
 use crate::vault::fingerprint::{Identity, Inode};
 use crate::vault::snapshot::{ServedPage, Snapshot};
 
@@ -188,7 +189,12 @@ impl Root {
             return Err(NoBytes::Replaced);
         }
         if metadata.len() > LARGEST_PAGE {
-            return Err(NoBytes::TooLarge);
+            // Whether it is ciphertext decides who may know that it is there.
+            let mut bytes = Vec::new();
+            let mark = file.take(CIPHERTEXT_MARK.len() as u64).read_to_end(&mut bytes);
+            mark.map_err(|error| no_bytes(&error))?;
+            let is_ciphertext = is_ciphertext(&bytes);
+            return is_ciphertext.then_some(PageBytes { bytes, identity }).ok_or(NoBytes::TooLarge);
         }
         if self.is_evicted(&metadata) {
             return Err(NoBytes::NotDownloaded);

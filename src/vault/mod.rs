@@ -200,6 +200,15 @@ impl Vault {
     ///
     /// [`OpenError`], in words for the owner.
     pub fn open(settings: Settings, clock: Clock) -> Result<Self, OpenError> {
+        Self::open_with(settings, clock, markdown::parse)
+    }
+
+    /// The same with something else that reads texts for the index.
+    fn open_with(
+        settings: Settings,
+        clock: Clock,
+        parse: fn(&str, &TimeZone) -> markdown::Parsed,
+    ) -> Result<Self, OpenError> {
         let unopened = |reason: &dyn fmt::Display| {
             OpenError(format!("the vault {} cannot be opened: {reason}", settings.root.display()))
         };
@@ -213,6 +222,7 @@ impl Vault {
             zone: TimeZone::system(),
             inbox,
             analyzers: Analyzers::default(),
+            parse,
         };
         let catalog = Catalog::new(Arc::clone(&root), reader.clone());
         Ok(Self(Arc::new(Parts {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
 
 use jiff::{Timestamp, ZonedDateTime};
-use tokio::sync::broadcast;
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::access::path::VaultPath;
 use crate::access::permit::Viewer;
@@ -145,10 +145,10 @@ impl Vault {
         self.ask(viewer, |view| Ok(library::lists::complete(view, prefix, limit)))
     }
 
-    /// Batches of changes from now on. A receiver that is too slow is told that it has
-    /// missed some.
+    /// Batches of changes from now on. They wait for the receiver in memory, so it must
+    /// take them at once.
     #[must_use]
-    pub fn changes(&self) -> broadcast::Receiver<Arc<[Change]>> {
+    pub fn changes(&self) -> UnboundedReceiver<Arc<[Change]>> {
         self.0.catalog.changes()
     }
 
@@ -167,7 +167,7 @@ impl Vault {
             let now = self.0.catalog.shelf(&self.0.keeper, &snapshot, suspects, &|_, _| ());
             let dates = self.dates();
             let scene = self.scene(viewer, now.of(), dates.as_deref());
-            let scene = Scene { takes_changed: attempt == ATTEMPTS, ..scene };
+            let scene = Scene { takes_changed: attempt == ATTEMPTS, shelf: Some(&now), ..scene };
             match question(&View { scene, shelf: &now }) {
                 Ok(answer) if self.0.keeper.confirms(now.of()) => return Ok(answer),
                 Ok(_) => {}
@@ -191,7 +191,7 @@ impl Vault {
         dates: Option<&'a CommitDates>,
     ) -> Scene<'a> {
         let Parts { root, reader, .. } = &*self.0;
-        Scene { viewer, root, reader, snapshot, dates, takes_changed: false }
+        Scene { viewer, root, reader, snapshot, dates, shelf: None, takes_changed: false }
     }
 
     fn dates(&self) -> Option<Arc<CommitDates>> {

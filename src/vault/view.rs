@@ -9,13 +9,14 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::access::class::{ClassifiedPath, PageClass};
+use crate::access::class::{ClassifiedPath, PageClass, class_in_doubt};
 use crate::access::path::VaultPath;
 use crate::access::permit::Viewer;
 use crate::search::index::{Namespace, PartitionSet};
 use crate::vault::answers::{DateSource, Modified, NoteSummary};
 use crate::vault::catalog::{Note, PageReader, Shelf, partition};
 use crate::vault::dates::CommitDates;
+use crate::vault::evidence::is_ciphertext;
 use crate::vault::files::{NoBytes, PageBytes, Root};
 use crate::vault::links;
 use crate::vault::markdown::Link;
@@ -32,13 +33,15 @@ pub(super) enum Stale {
     Replaced(VaultPath),
 }
 
-/// The vault and its viewer, without the index.
+/// The vault and its viewer, with or without the index.
 #[derive(Clone, Copy)]
 pub(super) struct Scene<'a> {
     pub(super) viewer: &'a Viewer,
     pub(super) root: &'a Root,
     pub(super) snapshot: &'a Snapshot,
     pub(super) dates: Option<&'a CommitDates>,
+    /// The index, for questions that need it.
+    pub(super) shelf: Option<&'a Shelf>,
     pub(super) reader: &'a PageReader,
     /// Whether a changed file is good enough, because there is no time to ask again.
     pub(super) takes_changed: bool,
@@ -135,9 +138,27 @@ impl Scene<'_> {
 
     /// The visible note of which this one is a conflict copy (L54).
     pub(super) fn original(&self, note: &Note) -> Option<VaultPath> {
-        let original = note.copy_of.as_ref()?;
-        let page = self.snapshot.page(original)?;
-        self.viewer.may_see(page.class).then(|| original.clone())
+        note.copy_of.clone().filter(|original| self.may_know_of(original))
+    }
+
+    /// Whether the viewer may know that there is a page, which need not be in the index.
+    pub(super) fn may_know_of(&self, path: &VaultPath) -> bool {
+        let may_see = |class| self.viewer.may_see(class);
+        let class = self.snapshot.page(path).map(|page| page.class);
+        class.is_some_and(|class| may_see(class) && may_see(class.max(self.class_of_content(path))))
+    }
+
+    /// What the content of a page makes of its class: ciphertext is at least
+    /// confidential, whatever the rules say.
+    fn class_of_content(&self, path: &VaultPath) -> PageClass {
+        let is_locked = match self.shelf {
+            Some(index) => index.is_locked(path),
+            None => match self.read(path) {
+                Ok(read) => read.is_some_and(|read| is_ciphertext(&read.bytes)),
+                Err(_) => true,
+            },
+        };
+        if is_locked { class_in_doubt(path.as_str()) } else { PageClass::Ordinary }
     }
 
     /// Reads a visible page.

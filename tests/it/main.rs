@@ -43,6 +43,8 @@ mod real_markdown;
 mod real_vaults;
 /// Bearer tokens and the guard, against embedded and foreign issuers.
 mod resource_server;
+/// The program itself, while the disk changes under it and other processes are about.
+mod running;
 /// Every tool, resource and prompt, over a vault with hidden pages.
 mod surface;
 /// The commands `search` and `stats`, as the owner runs them.

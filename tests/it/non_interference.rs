@@ -125,6 +125,26 @@ async fn hidden_pages_of_a_small_vault_leave_no_trace() {
     compare(vault.root(), &OURS, 0, 1).await;
 }
 
+/// The same in a folder that is no repository: there nothing but its bytes protects a
+/// page that git-crypt has locked.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn locked_pages_of_a_plain_folder_leave_no_trace() {
+    let vault = VaultBuilder::plain(&[
+        ("alpha.md", "# Alpha\n\ngolf [[plan]] [[bob]] [x](report.md) #alpha\n"),
+        ("plan (conflicted copy 2024-01-01).md", "# Plan\n\ngolf copy #alpha\n"),
+        ("report.sync-conflict-20240101-010101-ABCDEFG.md", "# Report\n\ngolf [[Alpha]]\n"),
+        ("draft.md", "# Draft\n\ngolf\n"),
+        ("draft (conflicted copy 2024-01-01).md", "# Draft\n\ngolf copy\n"),
+        ("wiki/bob.md", "# Bob\n\nbravo charlie [[alpha]]\n"),
+        ("inbox/new.md", "# New\n\ngolf [[alpha]]\n"),
+        ("c.private.md", "# Alpha\n\ngolf\n"),
+    ]);
+    for path in ["plan.md", "report.md", "zz/bob.md", "wiki/people/ann.md", "inbox/locked.md"] {
+        vault.write(path, "\0GITCRYPT\0golf alpha");
+    }
+    compare(vault.root(), &OURS, 0, 1).await;
+}
+
 /// The same over random vaults, where the generator is at hand.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn hidden_pages_of_random_vaults_leave_no_trace() {

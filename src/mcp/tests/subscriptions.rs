@@ -1,14 +1,13 @@
 use std::sync::Arc;
 
 use rmcp::model::SubscriptionFilter;
-use tokio::sync::broadcast::{self, Sender};
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::sync::watch;
 
 use crate::access::class::PageClass;
 use crate::access::permit::Viewer;
 use crate::contract::scope::{Scope, ScopeSet};
-use crate::mcp::subscriptions::{Listener, MOST, Notice, Shared, Wanted, relay};
+use crate::mcp::subscriptions::{Backlog, Listener, MOST, News, Shared, Wanted, relay};
 use crate::resource_server::standing::Standing;
 use crate::resource_server::verify::VerifiedToken;
 use crate::vault::answers::Change;
@@ -32,8 +31,19 @@ fn wanted(uris: &[&str]) -> Wanted {
     wanted
 }
 
-fn notice(list_changed: bool, updated: &[&str]) -> Notice {
-    Notice { list_changed, updated: updated.iter().map(|uri| (*uri).to_owned()).collect() }
+/// What is told, in this order.
+fn notice(list_changed: bool, updated: &[&str]) -> Vec<News> {
+    let list = list_changed.then_some(News::ListChanged);
+    list.into_iter().chain(updated.iter().map(|uri| News::Updated((*uri).to_owned()))).collect()
+}
+
+/// What a batch of changes in a vault means for a viewer.
+fn told(wanted: &Wanted, vault: &str, batch: &[Change], viewer: &Viewer) -> Vec<News> {
+    let mut backlog = Backlog::default();
+    wanted.note(vault, batch, &mut backlog);
+    let told = std::iter::from_fn(|| backlog.next(viewer, wanted)).collect();
+    assert!(backlog.is_empty());
+    told
 }
 
 /// Design section 5: notices come from pages that the caller may see, and from nothing
@@ -63,10 +73,10 @@ fn changes_are_told_to_those_who_may_see_the_page() {
     ];
     for (change, for_reader, for_friend) in rows {
         let batch = [change];
-        assert_eq!(wanted.notice("", &batch, &reader), for_reader, "{batch:?}");
+        assert_eq!(told(&wanted, "", &batch, &reader), for_reader, "{batch:?}");
         let for_friend = for_friend.unwrap_or(for_reader);
-        assert_eq!(wanted.notice("", &batch, &friend), for_friend, "{batch:?}");
-        assert_eq!(wanted.notice("", &batch, &Viewer::of(&token(&[]))), notice(false, &[]));
+        assert_eq!(told(&wanted, "", &batch, &friend), for_friend, "{batch:?}");
+        assert_eq!(told(&wanted, "", &batch, &Viewer::of(&token(&[]))), notice(false, &[]));
     }
 }
 
@@ -76,8 +86,8 @@ fn another_vault_is_another_vault() {
     let named = "vault://notes/a.md?vault=work";
     let wanted = wanted(&[PLAIN, named]);
     let batch = [change("a.md", None, Some(PageClass::Ordinary))];
-    assert_eq!(wanted.notice("work", &batch, &reader), notice(false, &[named]));
-    assert_eq!(wanted.notice("", &batch, &reader), notice(true, &[PLAIN]));
+    assert_eq!(told(&wanted, "work", &batch, &reader), notice(false, &[named]));
+    assert_eq!(told(&wanted, "", &batch, &reader), notice(true, &[PLAIN]));
 }
 
 /// Whether a page exists is not told by subscribing to it: what can never be one is
@@ -99,10 +109,7 @@ fn subscribing_tells_nothing() {
     wanted.remove(PLAIN);
     let batch = [change("a.md", None, Some(PageClass::Ordinary))];
     let reader = Viewer::of(&token(&[Scope::Read]));
-    assert_eq!(wanted.notice("", &batch, &reader), notice(true, &["vault://recent"]));
-    let everything = notice(true, &[PEOPLE, "vault://notes/x.private.md", "vault://recent"]);
-    assert_eq!(wanted.everything("").updated.len(), 3);
-    assert!(everything.updated.iter().all(|uri| wanted.everything("").updated.contains(uri)));
+    assert_eq!(told(&wanted, "", &batch, &reader), notice(true, &["vault://recent"]));
 }
 
 #[test]
@@ -128,76 +135,123 @@ fn subscriptions_have_a_cap() {
 
 /// A listener with its vault and its tokens in the hands of the test.
 struct Scene {
-    changes: Sender<Arc<[Change]>>,
+    changes: UnboundedSender<Arc<[Change]>>,
     tokens: watch::Sender<VerifiedToken>,
-    told: UnboundedReceiver<Notice>,
+    /// One word fits; until it is taken, the listener is one that does not read.
+    told: mpsc::Receiver<News>,
 }
 
 impl Scene {
-    fn new(scopes: &[Scope], capacity: usize) -> Self {
-        let (changes, receiver) = broadcast::channel(capacity);
+    fn new(scopes: &[Scope]) -> Self {
+        let (changes, receiver) = mpsc::unbounded_channel();
         let (tokens, standing) = Standing::for_tests(token(scopes));
-        let (sender, told) = unbounded_channel();
+        let (sender, told) = mpsc::channel(1);
         let wanted = Shared::new(wanted(&[PLAIN, PEOPLE]));
         tokio::spawn(relay(String::new(), receiver, standing, wanted, Listener::Test(sender)));
         Self { changes, tokens, told }
     }
 
-    fn change(&self, path: &str, class: PageClass) {
+    /// Changes a page and lets everybody take note.
+    async fn change(&self, path: &str, class: PageClass) {
         self.changes.send(vec![change(path, Some(class), Some(class))].into()).unwrap();
+        turns().await;
     }
 
-    async fn told(&mut self) -> Option<Notice> {
-        // The listener has nothing to wait for: if it wants to say something, it does so
-        // in these turns.
-        for _ in 0..20 {
-            tokio::task::yield_now().await;
+    /// All that the listener is told.
+    async fn told(&mut self) -> Vec<News> {
+        let mut all = Vec::new();
+        turns().await;
+        while let Ok(news) = self.told.try_recv() {
+            all.push(news);
+            turns().await;
         }
-        self.told.try_recv().ok()
+        all
+    }
+}
+
+/// The listener has nothing to wait for: if it wants to do something, it does so in
+/// these turns.
+async fn turns() {
+    for _ in 0..20 {
+        tokio::task::yield_now().await;
     }
 }
 
 #[tokio::test]
 async fn a_listener_hears_of_visible_changes_only() {
-    let mut scene = Scene::new(&[Scope::Read], 16);
-    scene.change("wiki/people/ann.md", PageClass::People);
-    assert_eq!(scene.told().await, None);
-    scene.change("a.md", PageClass::Ordinary);
-    assert_eq!(scene.told().await, Some(notice(false, &[PLAIN])));
+    let mut scene = Scene::new(&[Scope::Read]);
+    scene.change("wiki/people/ann.md", PageClass::People).await;
+    assert_eq!(scene.told().await, []);
+    scene.change("a.md", PageClass::Ordinary).await;
+    assert_eq!(scene.told().await, notice(false, &[PLAIN]));
 }
 
 /// A session stands on its latest token: what that has lost is not told any more, and
-/// without one nothing is.
+/// without one nothing is, until there is one again.
 #[tokio::test]
 async fn a_session_hears_what_its_latest_token_may_see() {
-    let mut scene = Scene::new(&[Scope::Read, Scope::People], 16);
-    scene.change("wiki/people/ann.md", PageClass::People);
-    assert_eq!(scene.told().await, Some(notice(false, &[PEOPLE])));
+    let mut scene = Scene::new(&[Scope::Read, Scope::People]);
+    scene.change("wiki/people/ann.md", PageClass::People).await;
+    assert_eq!(scene.told().await, notice(false, &[PEOPLE]));
     scene.tokens.send_replace(token(&[Scope::Read]));
-    scene.change("wiki/people/ann.md", PageClass::People);
-    assert_eq!(scene.told().await, None);
+    scene.change("wiki/people/ann.md", PageClass::People).await;
+    assert_eq!(scene.told().await, []);
     scene.tokens.send_replace(VerifiedToken::expired());
-    scene.change("a.md", PageClass::Ordinary);
-    assert_eq!(scene.told().await, None);
-    // It has missed something, and that is all that it is told.
+    scene.change("a.md", PageClass::Ordinary).await;
+    assert_eq!(scene.told().await, []);
     scene.tokens.send_replace(token(&[Scope::Read]));
-    assert_eq!(scene.told().await, Some(notice(true, &[PLAIN, PEOPLE])));
-    scene.change("a.md", PageClass::Ordinary);
-    assert_eq!(scene.told().await, Some(notice(false, &[PLAIN])));
+    assert_eq!(scene.told().await, notice(false, &[PLAIN]));
+    scene.change("a.md", PageClass::Ordinary).await;
+    assert_eq!(scene.told().await, notice(false, &[PLAIN]));
 }
 
+/// Design section 5: what changes while no token stands shows no more than it would with
+/// one.
 #[tokio::test]
-async fn a_slow_listener_is_told_that_it_has_missed_something() {
-    let mut scene = Scene::new(&[Scope::Read], 2);
-    for _ in 0..5 {
-        scene.change("b.md", PageClass::Ordinary);
+async fn a_token_that_comes_back_is_told_of_nothing_hidden() {
+    let mut scene = Scene::new(&[Scope::Read]);
+    scene.tokens.send_replace(VerifiedToken::expired());
+    scene.change("wiki/people/ann.md", PageClass::People).await;
+    assert_eq!(scene.told().await, []);
+    scene.tokens.send_replace(token(&[Scope::Read]));
+    assert_eq!(scene.told().await, []);
+}
+
+/// Design section 5: to a listener that does not read, whatever goes on with hidden pages
+/// makes no difference, and of visible ones nothing is lost and nothing piles up.
+#[tokio::test]
+async fn a_listener_that_does_not_read_learns_nothing_of_hidden_changes() {
+    let mut told = Vec::new();
+    for hidden in [0, 1, 500] {
+        let mut scene = Scene::new(&[Scope::Read]);
+        for _ in 0..100 {
+            scene.change("a.md", PageClass::Ordinary).await;
+        }
+        for _ in 0..hidden {
+            scene.change("wiki/people/ann.md", PageClass::People).await;
+        }
+        told.push(scene.told().await);
     }
-    assert_eq!(scene.told().await, Some(notice(true, &[PLAIN, PEOPLE])));
+    // One that was on its way, one behind it, and one for all that came later.
+    assert_eq!(told[0], notice(false, &[PLAIN, PLAIN, PLAIN]));
+    assert!(told.iter().all(|one| *one == told[0]), "{told:?}");
+}
+
+/// What waits for a listener is judged when it is told, not when it happened.
+#[tokio::test]
+async fn what_waits_is_judged_by_the_token_of_then() {
+    let mut scene = Scene::new(&[Scope::Read, Scope::People]);
+    for _ in 0..2 {
+        scene.change("a.md", PageClass::Ordinary).await;
+    }
+    scene.change("wiki/people/ann.md", PageClass::People).await;
+    scene.tokens.send_replace(token(&[Scope::Read]));
+    assert_eq!(scene.told().await, notice(false, &[PLAIN, PLAIN]));
 }
 
 #[tokio::test]
 async fn a_vault_that_is_gone_ends_the_listening() {
-    let Scene { changes, mut told, tokens } = Scene::new(&[Scope::Read], 2);
+    let Scene { changes, mut told, tokens } = Scene::new(&[Scope::Read]);
     drop(changes);
     assert_eq!(told.recv().await, None);
     drop(tokens);

@@ -6,6 +6,7 @@
 //! see that a class has risen. The watcher only does the same work earlier.
 
 mod build;
+mod listeners;
 mod note;
 mod shelf;
 
@@ -14,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use tokio::sync::broadcast;
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::access::class::PageClass;
 use crate::access::path::VaultPath;
@@ -25,12 +26,11 @@ use crate::vault::fingerprint::{Identity, Inode};
 use crate::vault::snapshot::{Keeper, ServedPage, Snapshot};
 use crate::vault::survey::Stability;
 
+use self::listeners::Listeners;
+
 pub(super) use build::PageReader;
 pub(super) use note::{CONFLICT_COPY, KeptLink, Note, with_parents};
-pub(super) use shelf::{LastChange, Shelf, Skipped, partition};
-
-/// So many batches of changes wait for a slow listener.
-const CHANGES_KEPT: usize = 64;
+pub(super) use shelf::{LastChange, Shelf, partition};
 
 /// A checkout that takes longer is shown as far as it has come.
 const LONGEST_MOTION: Duration = Duration::from_secs(10);
@@ -71,13 +71,16 @@ pub(super) struct Catalog {
     /// the same time share one.
     known: Mutex<HashMap<VaultPath, Known>>,
     in_motion_since: Mutex<Option<Instant>>,
-    changes: broadcast::Sender<Arc<[Change]>>,
+    listeners: Listeners,
 }
 
 /// A page that was looked at.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     class: PageClass,
+    /// What a viewer must be open to in order to know of it: ciphertext is at least
+    /// confidential, whatever the rules say.
+    class_to_know: PageClass,
     inode: Inode,
     /// The file as it was read, unless a later change could have the same stamps.
     identity: Option<Identity>,
@@ -89,10 +92,13 @@ struct Known {
 impl Known {
     /// Whether a page that was read again is what it was.
     fn is_same_as(&self, other: &Self) -> bool {
-        self.class == other.class
+        // Of a file that gave nothing and gives nothing still, nobody can tell more.
+        let is_as_unreadable = !self.is_indexed && self.inode == other.inode;
+        self.class_to_know == other.class_to_know
+            && self.class == other.class
             && self.is_indexed == other.is_indexed
-            && self.content.is_some()
             && self.content == other.content
+            && (self.content.is_some() || is_as_unreadable)
     }
 }
 
@@ -104,13 +110,13 @@ impl Catalog {
             current: Mutex::default(),
             known: Mutex::default(),
             in_motion_since: Mutex::default(),
-            changes: broadcast::channel(CHANGES_KEPT).0,
+            listeners: Listeners::default(),
         }
     }
 
     /// Batches of changes from now on.
-    pub(super) fn changes(&self) -> broadcast::Receiver<Arc<[Change]>> {
-        self.changes.subscribe()
+    pub(super) fn changes(&self) -> UnboundedReceiver<Arc<[Change]>> {
+        self.listeners.add()
     }
 
     /// The index of a snapshot, or of a later one. `progress` is told how many pages
@@ -141,7 +147,11 @@ impl Catalog {
         };
         let mut work = self.compare(&known, current.as_deref(), &snapshot, suspects);
         let mut is_waiting = false;
-        if current.is_some() && self.is_in_motion(&snapshot) {
+        let is_in_motion = current.is_some() && self.is_in_motion(&snapshot);
+        if !is_in_motion && current.as_ref().is_some_and(|made| work.is_part_of_more(&made.of)) {
+            work = self.compare(&known, current.as_deref(), &snapshot, Suspects::All);
+        }
+        if is_in_motion {
             // What is new waits until git is done, so that no half of a checkout is
             // shown. What has gone, or is another class now, does not wait.
             let found = work.to_read.len();
@@ -263,8 +273,8 @@ impl Catalog {
         let changes: Vec<Change> = news
             .map(|path| Change {
                 path: path.clone(),
-                before: before.get(path).map(|known| known.class),
-                after: next.of.page(path).filter(|it| is_catalogued(it)).map(|page| page.class),
+                before: before.get(path).map(|known| known.class_to_know),
+                after: known.get(path).map(|known| known.class_to_know),
             })
             .collect();
         next.index = next.index.apply(batch);
@@ -272,7 +282,7 @@ impl Catalog {
         if is_news && !changes.is_empty() {
             self.date_changes(&mut next.last_changes, &changes, &stamps, begun);
             // Nobody listens for what has always been there.
-            let _ = self.changes.send(changes.into());
+            self.listeners.tell(&changes.into());
         }
         next
     }
@@ -340,6 +350,15 @@ impl Catalog {
 struct Work {
     gone: Vec<VaultPath>,
     to_read: Vec<VaultPath>,
+}
+
+impl Work {
+    /// Whether this may be the part that shows of a checkout or a sync. A file that is
+    /// removed and made again often gets the inode that it had, so the rest may not show
+    /// before the watcher tells; and a half must not be served until then.
+    fn is_part_of_more(&self, before: &Snapshot) -> bool {
+        before.stability == Stability::InMotion || self.gone.len() + self.to_read.len() > 1
+    }
 }
 
 /// Whether the index knows of a page at all.

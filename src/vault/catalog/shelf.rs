@@ -17,18 +17,11 @@ use crate::vault::snapshot::Snapshot;
 pub(in crate::vault) struct Shelf {
     pub(super) of: Arc<Snapshot>,
     pub(super) index: Index<Arc<Note>>,
-    pub(super) skipped: Arc<BTreeMap<VaultPath, Skipped>>,
+    /// The pages that are not in the index.
+    pub(super) skipped: Arc<BTreeMap<VaultPath, SkipReason>>,
     pub(super) last_changes: BTreeMap<PartitionId, LastChange>,
     /// Whether something that is new waits for git to be done.
     pub(super) is_waiting: bool,
-}
-
-/// A page that is not in the index.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::vault) struct Skipped {
-    pub(in crate::vault) reason: SkipReason,
-    /// What a viewer must be open to in order to know of it.
-    pub(in crate::vault) class: PageClass,
 }
 
 /// When something in a part of the index was last changed.
@@ -59,8 +52,13 @@ impl Shelf {
         &self.index
     }
 
-    pub(in crate::vault) fn skipped(&self) -> impl Iterator<Item = (&VaultPath, &Skipped)> {
+    pub(in crate::vault) fn skipped(&self) -> impl Iterator<Item = (&VaultPath, &SkipReason)> {
         self.skipped.iter()
+    }
+
+    /// Whether a page is ciphertext.
+    pub(in crate::vault) fn is_locked(&self, path: &VaultPath) -> bool {
+        self.skipped.get(path) == Some(&SkipReason::Locked)
     }
 
     /// The last change in some parts of the index.

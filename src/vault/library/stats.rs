@@ -101,8 +101,8 @@ fn health(
     let skipped: Vec<_> = view
         .shelf
         .skipped()
-        .filter(|(_, skipped)| view.viewer.may_see(skipped.class))
-        .map(|(path, skipped)| (path.clone(), skipped.reason.clone()))
+        .filter(|(path, _)| view.may_know_of(path))
+        .map(|(path, reason)| (path.clone(), reason.clone()))
         .collect();
     let last = view.shelf.last_change(view.visible(Inbox::Included));
     IndexHealth {

@@ -206,7 +206,10 @@ impl<'a> Reader<'a> {
             LinkType::WikiLink { has_pothole } => {
                 let kind = if kind == LinkKind::Embed { kind } else { LinkKind::Wiki };
                 let begin = bytes.start + bang + 2;
-                let written = begin..begin + address.len();
+                // The address has lost its backslashes and entities, so its length says
+                // nothing of what is written.
+                let written = &self.source[begin..bytes.end];
+                let written = begin..begin + written.find('|').unwrap_or(0);
                 // In a table the bar has a backslash before it.
                 let name = if has_pothole {
                     address.strip_suffix('\\').unwrap_or(address)

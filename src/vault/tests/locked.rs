@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use super::{CONFIDENTIAL, Folder, HIDDEN, PEOPLE, everything, viewer};
+use crate::access::class::PageClass;
 use crate::contract::scope::Scope;
 use crate::vault::ReadError;
 use crate::vault::evidence::CIPHERTEXT_MARK;
@@ -119,4 +120,68 @@ fn a_page_stored_in_clear_has_the_class_of_its_rule() {
     folder.commit();
     folder.write("late/.gitattributes", "*.md filter=git-crypt diff=git-crypt\n");
     assert_eq!(folder.open().class("late/x.md"), CONFIDENTIAL);
+}
+
+/// Design section 5: in a folder that is no repository no rule says so, but ciphertext
+/// is at least confidential. Who may not see it hears of no change of it.
+#[test]
+fn ciphertext_in_a_plain_folder_has_no_news_for_readers() {
+    let locked = |number: u8| [CIPHERTEXT_MARK, b"\x01twelve-bytes", &[number]].concat();
+    let folder = Folder::plain();
+    folder.write("wiki/people/ann.md", locked(0));
+    folder.write("note.md", "# Note\n");
+    folder.write("plan (conflicted copy 2024-01-01).md", "# Plan\n\nhamster\n");
+    folder.write("plan.md", "# Plan\n\nhamster\n");
+    let vault = folder.open();
+    let reader = viewer(&[Scope::Read]);
+    let stats = || vault.vault.stats(&reader).expect("an answer");
+    let copy = "plan (conflicted copy 2024-01-01).md";
+    let original =
+        |viewer| vault.vault.open_note(viewer, copy).expect("a note").summary.conflict_of;
+    assert_eq!(stats().notes, 3);
+    assert!(original(&reader).is_some());
+    let mut news = vault.vault.changes();
+    folder.write("plan.md", locked(1));
+    folder.write("wiki/people/ann.md", locked(2));
+    folder.write("new.md", locked(3));
+    assert_eq!(stats().notes, 2);
+    let mut told: Vec<_> = std::iter::from_fn(|| news.try_recv().ok()).collect::<Vec<_>>().concat();
+    told.sort_by(|one, other| one.path.cmp(&other.path));
+    let told: Vec<_> = told.iter().map(|it| (it.path.as_str(), it.before, it.after)).collect();
+    let [ordinary, confidential, people] =
+        [PageClass::Ordinary, PageClass::Confidential, PageClass::People].map(Some);
+    let expected = [
+        ("new.md", None, confidential),
+        ("plan.md", ordinary, confidential),
+        ("wiki/people/ann.md", people, people),
+    ];
+    assert_eq!(told, expected);
+    let owner = everything();
+    assert_eq!(original(&reader), None);
+    assert_eq!(original(&owner).map(|path| path.to_string()).as_deref(), Some("plan.md"));
+    let copies = |viewer| vault.vault.stats(viewer).expect("an answer").health.conflict_copies;
+    assert_eq!((copies(&reader).len(), copies(&owner).len()), (0, 1));
+    // No trace in the health of the index, either.
+    let before = stats();
+    folder.write("new.md", locked(4));
+    assert_eq!(stats(), before);
+}
+
+/// A file that is too large to be read is still no page for whoever may not see it.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the test makes files larger")]
+fn ciphertext_of_any_size_is_hidden() {
+    let folder = Folder::plain();
+    for (path, start) in [("locked.md", CIPHERTEXT_MARK), ("open.md", b"# Large")] {
+        folder.write(path, start);
+        let file = std::fs::File::options().append(true).open(folder.at(path)).expect("a file");
+        file.set_len(17 << 20).expect("a sparse file");
+    }
+    let vault = folder.open();
+    let reader = viewer(&[Scope::Read]);
+    assert_eq!(vault.vault.read_page(&reader, "locked.md"), Err(HIDDEN));
+    assert_eq!(vault.read("locked.md"), Err(ReadError::Locked));
+    assert_eq!(vault.vault.read_page(&reader, "open.md"), Err(ReadError::NotText));
+    let skipped = |viewer| vault.vault.stats(viewer).expect("an answer").health.skipped.len();
+    assert_eq!((skipped(&reader), skipped(&everything())), (1, 2));
 }

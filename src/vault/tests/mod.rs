@@ -1,5 +1,6 @@
 //! Small real repositories, and vaults over them.
 
+mod breaking;
 mod dates;
 mod disk;
 mod figures;

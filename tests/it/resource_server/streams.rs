@@ -112,3 +112,55 @@ async fn a_stream_ends_with_its_token() {
     tokio::time::sleep(Duration::from_secs(11)).await;
     assert!(stream.is_over());
 }
+
+/// A client has only so many streams, however it opens them; one that ends makes room,
+/// and another client has its own.
+#[tokio::test]
+async fn a_client_has_only_so_many_streams() {
+    let server = Server::embedded();
+    let inner = any(|| async {
+        let mut response = Response::new(Body::new(Silence(Arc::default())));
+        response.headers_mut().insert("content-type", "text/event-stream".parse().unwrap());
+        response
+    });
+    let router = server.protected.router(inner);
+    let token = |client: &str| {
+        let mut claims = good_claims();
+        claims["client_id"] = client.into();
+        Key::es256().token(&claims)
+    };
+    let listen = r#"{"jsonrpc":"2.0","id":"seven","method":"subscriptions/listen"}"#;
+    let open = async |method: &str, token: &str| {
+        let body = if method == "POST" { listen } else { "" };
+        let mut request = request(method, Some(token), body);
+        request.headers_mut().insert("host", "localhost".parse().unwrap());
+        router.clone().oneshot(request).await.unwrap()
+    };
+    let (one, other) = (token("client-1"), token("client-2"));
+    let mut streams = Vec::new();
+    let refused = loop {
+        let method = if streams.len() % 2 == 0 { "POST" } else { "GET" };
+        let response = open(method, &one).await;
+        if response.status() != 200 {
+            break response;
+        }
+        streams.push(response);
+        assert!(streams.len() < 100, "there is an end");
+    };
+    assert_eq!((streams.len(), refused.status().as_u16()), (32, 429));
+    assert!(refused.headers().contains_key("retry-after"));
+    let refused = open("POST", &one).await.into_body().collect().await.unwrap().to_bytes();
+    let refused: serde_json::Value = serde_json::from_slice(&refused).unwrap();
+    assert_eq!(refused["id"], "seven");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("Close one of them"));
+    // What is answered and done takes no stream.
+    let ping = request("POST", Some(&one), r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+    let (mut head, body) = ping.into_parts();
+    head.headers.insert("host", "localhost".parse().unwrap());
+    let ping = axum::http::Request::from_parts(head, body);
+    assert_eq!(router.clone().oneshot(ping).await.unwrap().status(), 200);
+    assert_eq!(open("GET", &other).await.status(), 200);
+    assert_eq!(open("GET", &one).await.status(), 429);
+    drop(streams.pop());
+    assert_eq!(open("GET", &one).await.status(), 200);
+}

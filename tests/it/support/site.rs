@@ -110,6 +110,17 @@ impl Site {
         }
     }
 
+    /// Sends one request to a program, and leaves the answer open.
+    pub async fn open(&self, request: Request<Body>) -> reqwest::Response {
+        let Transport::Socket(client) = &self.transport else {
+            panic!("the server is in this process")
+        };
+        let (parts, body) = request.into_parts();
+        let bytes = to_bytes(body, 64 << 20).await.expect("a whole body");
+        let request = client.request(parts.method, format!("{}{}", self.issuer, parts.uri));
+        request.headers(parts.headers).body(bytes).send().await.expect("an answer")
+    }
+
     /// `GET` without anything else.
     pub async fn get(&self, path: &str) -> Reply {
         self.send(Request::get(path).body(Body::empty()).expect("a request")).await

@@ -221,3 +221,12 @@ fn spans_in_reading_order() {
         assert_eq!(spans(text), expected, "{text:?}");
     }
 }
+
+/// Found by the long run of `any_text_is_a_note`: an address is shorter than what is
+/// written where a backslash or an entity is.
+#[test]
+fn wikilinks_with_backslashes_and_entities_are_read() {
+    for text in ["a[[\\#é|]]", "[[&amp;é|y]]", "[[\\&é\\&é|y]] é"] {
+        assert_eq!(links(text).len(), 1, "{text}");
+    }
+}
