@@ -166,10 +166,10 @@ impl<'a> Desk<'a> {
     fn index(&mut self, path: &VaultPath, page: &ServedPage, identity: Identity, text: &str) {
         let Some(part) = partition(page.class, self.reader.is_in_inbox(path)) else { return };
         let parsed = markdown::parse(text, &self.reader.zone);
-        let note = Arc::new(Note::new(path.clone(), &parsed, identity));
+        let language = self.reader.languages.of_note(parsed.language.as_deref());
+        let note = Arc::new(Note::new(path.clone(), &parsed, language, identity));
         let keys = Keys::of(&note);
         let document = document(&note, &keys, &parsed, text);
-        let language = self.reader.languages.of_note(parsed.language.as_deref());
         let all = &self.reader.analyzers;
         let analyzer = self.analyzers.entry(language).or_insert_with(|| all.take(language));
         self.read.segments.extend(self.writer.add(part, analyzer, document));
