@@ -162,7 +162,7 @@ pub(in crate::mcp) fn fitting(
 /// What a hit takes at least: its path stands in an answer three times, and what is
 /// around it takes more than this.
 pub(in crate::mcp) fn least_bytes(note: &NoteSummary) -> usize {
-    3 * note.path.as_str().len() + 200
+    3 * note.path.as_str().len() + 170
 }
 
 /// When a note was changed last, as it is written.

@@ -27,8 +27,8 @@ fn library(toolsets: &[Toolset]) -> (McpServer, TempDir) {
     let line = "A line of a book with a \"quotation\" in it, and a few more words.\n";
     fs::write(folder.path().join("book.md"), line.repeat(4_000)).unwrap();
     fs::write(folder.path().join("line.md"), "word ".repeat(20_000)).unwrap();
-    let links: String = (0..100).map(|number| format!("[[{}]]\n", name(number))).collect();
-    fs::write(folder.path().join("hub.md"), format!("# Hub\n\n{links}")).unwrap();
+    let links: Vec<String> = (0..100).map(|number| format!("[[{}]]\n", name(number))).collect();
+    fs::write(folder.path().join("hub.md"), format!("# Hub\n\n{}", links.concat())).unwrap();
     for number in 0..100 {
         let text = format!("# A note with a long title {number}\n\nOne line leads to [[hub]].\n");
         let text = format!("{text}\n{}", "heat pump and other words ".repeat(40));
