@@ -214,9 +214,9 @@ impl Page<'_> {
             let entry = self.entry(place, hit, shape);
             let mut line = String::new();
             self.push_line(&mut line, place, &entry);
-            let link = ContentBlock::resource_link(link(self.vault, hit, shape));
+            let resource = ContentBlock::resource_link(link(self.vault, hit, shape));
             // The marks around the line make up for the commas.
-            length(&entry) + length(&line) + length(&link)
+            length(&entry) + length(&line) + length(&resource)
         };
         self.results.hits[..shown].iter().enumerate().map(size).collect()
     }
