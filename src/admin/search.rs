@@ -10,7 +10,7 @@ use crate::access::path::VaultPath;
 use crate::admin::arguments::SearchFlags;
 use crate::admin::questions::told;
 use crate::admin::terminal::{Paint, Role, unless_closed};
-use crate::vault::answers::{DateSource, NoteHit, Passage, SearchRequest, SearchResults};
+use crate::vault::answers::{DateSource, NoteHit, Passage, Passages, SearchRequest, SearchResults};
 
 /// Runs the command: exit status 1 if nothing is found.
 ///
@@ -24,6 +24,7 @@ pub fn run(flags: &SearchFlags) -> anyhow::Result<ExitCode> {
         folder: flags.folder.clone().unwrap_or_default(),
         limit: flags.limit,
         shown: Vec::new(),
+        passages: Passages::All,
     };
     let found = vault.search_notes(&flags.question.viewer(), &request);
     let results = found.map_err(|error| told(error, &vault))?;

@@ -4,6 +4,8 @@
 //! takes only the first page has the likeliest ones, who takes all misses none. Notes
 //! of other vaults are read by the template.
 
+use std::fmt::Write as _;
+
 use rmcp::ErrorData;
 use rmcp::model::{
     Annotations, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
@@ -13,6 +15,7 @@ use serde::Serialize;
 
 use super::cursor::Request;
 use super::render::notes::{NoteEntry, TITLE_CHARACTERS};
+use super::render::opened::{PageText, page_text};
 use super::render::{moment, shortened};
 use super::service::McpServer;
 use super::tools::list_tags::{TagEntry, fitting};
@@ -21,13 +24,18 @@ use super::tools::{NO_SUCH_PAGE, Refusal, UNAVAILABLE};
 use super::uri::{Target, VaultUri};
 use crate::access::path::VaultPath;
 use crate::access::permit::Viewer;
-use crate::vault::answers::{ListOrder, ListRequest, NoteSummary};
+use crate::vault::answers::{ListOrder, ListRequest, NoteSummary, Passages};
 
 /// What the clients' users fill in.
 pub(super) const TEMPLATE: &str = "vault://notes/{path}";
 
 /// So many resources on one page of the list.
 const PAGE: usize = 100;
+
+/// So much of a note is in its resource, in bytes: 64,000 tokens. Somebody has chosen the
+/// note, so it is more than a tool gives; but what is too large for any model would only
+/// end the conversation.
+const MOST_BYTES: usize = 256_000;
 
 /// So many notes in `vault://recent`.
 const RECENT: usize = 100;
@@ -116,7 +124,12 @@ impl McpServer {
         let opened = self.ask(viewer, vault, move |vault, viewer| vault.open_note(viewer, &path));
         let note = opened.await??;
         let kind = mime_type(&note.summary.path);
-        Ok(ResourceContents::text(note.text, uri).with_mime_type(kind))
+        let how = |line| format!("read_note goes on with start_line {line}");
+        let PageText { mut content, left_out, .. } = page_text(&note.text, 1, MOST_BYTES, how);
+        if !left_out.is_empty() {
+            let _ = write!(content, "\n[{left_out}]\n");
+        }
+        Ok(ResourceContents::text(content, uri).with_mime_type(kind))
     }
 
     async fn tags_content(
@@ -135,7 +148,8 @@ impl McpServer {
         vault: &str,
         uri: &str,
     ) -> Result<ResourceContents, Refusal> {
-        let search = Search { vault, query: RECENT_QUERY, folder: "", limit: RECENT };
+        let passages = Passages::None;
+        let search = Search { vault, query: RECENT_QUERY, folder: "", limit: RECENT, passages };
         let found = self.find_notes(viewer, &search, Vec::new()).await?;
         let note = |note: &NoteSummary| RecentNote {
             uri: VaultUri::of_note(vault, note.path.as_str()).to_string(),

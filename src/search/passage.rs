@@ -13,6 +13,9 @@ mod tests;
 /// The most matches that are compared: those of a note beyond them are more of the same.
 const MOST_MATCHES: usize = 10_000;
 
+/// With more words than this, one or the other is everywhere.
+const MOST_BEGINNINGS: usize = 24;
+
 /// What share of the room that is left stands before the matches: one in so many.
 const SHARE_BEFORE: usize = 3;
 
@@ -41,8 +44,14 @@ pub fn best_passage(
     max_chars: usize,
 ) -> Option<Window> {
     let mut finder = Finder::new(query);
+    let beginnings = Beginnings::of(finder.terms()).filter(|_| analyzer.keeps_beginnings());
     for span in spans {
         let Some(searched) = text.get(span.clone()) else { continue };
+        if beginnings.as_ref().is_some_and(|beginnings| !beginnings.may_be_in(searched)) {
+            // Whatever number of words it has, nothing is adjacent across them.
+            finder.base += u32::from(searched.contains(|it: char| it.is_ascii_alphanumeric()));
+            continue;
+        }
         let firsts = finder.firsts;
         let is_wanted = |first: u8| firsts[usize::from(first)];
         let positions =
@@ -112,12 +121,15 @@ impl<'q> Finder<'q> {
         for (goal, clause) in query.scored.iter().enumerate() {
             finder.look_for(goal, clause);
         }
-        for term in finder.steps.keys().chain(finder.words.keys()) {
-            if let Some(first) = term.as_bytes().first() {
-                finder.firsts[usize::from(*first)] = true;
-            }
+        let firsts: Vec<u8> = finder.terms().filter_map(|term| term.bytes().next()).collect();
+        for first in firsts {
+            finder.firsts[usize::from(first)] = true;
         }
         finder
+    }
+
+    fn terms(&self) -> impl Iterator<Item = &'q str> {
+        self.steps.keys().chain(self.words.keys()).copied()
     }
 
     fn look_for(&mut self, goal: usize, clause: &'q Clause) {
@@ -179,6 +191,61 @@ impl<'q> Finder<'q> {
     fn matches(mut self) -> Vec<Match> {
         self.found.sort_by_key(|found| (found.bytes.start, found.bytes.end, found.goal));
         self.found
+    }
+}
+
+/// How the words begin that are looked for: most parts of a text have none of these, and
+/// need not be taken apart.
+struct Beginnings {
+    all: Vec<Beginning>,
+    firsts: [bool; 256],
+}
+
+/// Up to three letters in lower case.
+#[derive(Clone, Copy)]
+struct Beginning {
+    letters: [u8; 3],
+    length: usize,
+}
+
+impl Beginnings {
+    /// `None` if there are too many, or others than ASCII letters and digits.
+    fn of<'t>(terms: impl Iterator<Item = &'t str>) -> Option<Self> {
+        let mut beginnings = Self { all: Vec::new(), firsts: [false; 256] };
+        for term in terms {
+            let bytes = term.as_bytes();
+            let first = *bytes.first().filter(|first| first.is_ascii_alphanumeric())?;
+            let is_word = bytes.iter().all(u8::is_ascii_lowercase);
+            // Dates are found whatever the order of their parts; the end of a stem need
+            // not be in the word: `sky`, `skies`.
+            let length = if is_word && bytes.len() > 3 { 3 } else { 1 };
+            let mut letters = [first; 3];
+            letters[..length].copy_from_slice(&bytes[..length]);
+            beginnings.firsts[usize::from(first)] = true;
+            beginnings.firsts[usize::from(first.to_ascii_uppercase())] = true;
+            beginnings.all.push(Beginning { letters, length });
+        }
+        (beginnings.all.len() <= MOST_BEGINNINGS).then_some(beginnings)
+    }
+
+    /// Whether one of the words may be in a text. What is not ASCII is folded first, and
+    /// is not looked at here.
+    fn may_be_in(&self, text: &str) -> bool {
+        let begins = |at: usize| {
+            let rest = &text.as_bytes()[at..];
+            self.all.iter().any(|beginning| beginning.begins(rest))
+        };
+        let mut bytes = text.bytes().enumerate();
+        bytes.any(|(at, byte)| !byte.is_ascii() || self.firsts[usize::from(byte)] && begins(at))
+    }
+}
+
+impl Beginning {
+    /// Whether a text begins so, signs within an identifier left out.
+    fn begins(self, text: &[u8]) -> bool {
+        let letters = text.iter().filter(|byte| byte.is_ascii_alphanumeric());
+        let ours = self.letters[..self.length].iter();
+        letters.map(u8::to_ascii_lowercase).take(self.length).eq(ours.copied())
     }
 }
 

@@ -50,7 +50,7 @@ pub enum DateSource {
 }
 
 /// Which notes to search, and for what.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct SearchRequest {
     /// The full query language.
     pub query: String,
@@ -62,6 +62,24 @@ pub struct SearchRequest {
     /// Notes that an earlier page of the same search has shown: [`shown_mark`] of
     /// their paths. They are left out, whatever has changed in between.
     pub shown: Vec<u64>,
+    /// Which of them get their passages.
+    pub passages: Passages,
+}
+
+/// Which of the notes that were found get their passages: for each a file is read.
+#[derive(Clone, Copy, Debug)]
+pub enum Passages {
+    /// None.
+    None,
+    /// All.
+    All,
+    /// All, and there are no more notes than fit an answer.
+    Fitting {
+        /// So many bytes there are for all notes. The first is never left out.
+        bytes: usize,
+        /// What a note takes at least, whatever its passage is.
+        least: fn(&NoteSummary) -> usize,
+    },
 }
 
 /// What stands for a path in [`SearchRequest::shown`].

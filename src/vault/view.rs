@@ -175,14 +175,20 @@ impl Scene<'_> {
 
     /// The text that a note was indexed from; `None` if there is none any more.
     pub(super) fn text(&self, note: &Note) -> Result<Option<String>, Stale> {
+        Ok(self.text_now(note)?.map(|(text, _)| text))
+    }
+
+    /// The same, and whether it is that text indeed: there may be no time to ask again.
+    pub(super) fn text_now(&self, note: &Note) -> Result<Option<(String, bool)>, Stale> {
         let Some(read) = self.read(&note.path)? else { return Ok(None) };
+        let is_as_indexed = read.identity == note.identity;
         // While git is at work, the index waits for it.
         let takes_changed = self.takes_changed || self.snapshot.stability == Stability::InMotion;
-        if read.identity != note.identity && !takes_changed {
+        if !is_as_indexed && !takes_changed {
             return Err(Stale::Changed(note.path.clone()));
         }
         Ok(match decode(read.bytes) {
-            Content::Text(text) => Some(text),
+            Content::Text(text) => Some((text, is_as_indexed)),
             Content::Ciphertext | Content::Binary => None,
         })
     }

@@ -20,7 +20,7 @@ use super::tools::{NO_SUCH_PAGE, Refusal, UNAVAILABLE, backlinks, find_related_n
 use super::toolset::{Toolset, Toolsets};
 use super::uri::VaultUri;
 use crate::access::permit::Viewer;
-use crate::vault::answers::{NoteHit, NoteSummary};
+use crate::vault::answers::{NoteHit, NoteSummary, Passages};
 
 /// So many notes are put into a prompt, and so many of them as links.
 const NOTES: usize = 12;
@@ -195,7 +195,8 @@ impl McpServer {
         let days = days.parse::<f64>().ok().filter(|days| *days >= 1.0).map_or(7.0, f64::trunc);
         let days = days.min(3_650.0);
         let query = format!("after:{days}d");
-        let search = Search { vault: "", query: &query, folder: "", limit: NOTES * 2 };
+        let (limit, passages) = (NOTES * 2, Passages::None);
+        let search = Search { vault: "", query: &query, folder: "", limit, passages };
         let found = self.find_notes(viewer, &search, Vec::new()).await?;
         let notes: Vec<&NoteSummary> = found.hits.iter().map(|hit| &hit.note).collect();
         let lines = notes.iter().map(|note| line(note)).collect();
@@ -219,7 +220,7 @@ impl McpServer {
         let path = shortened(note.summary.path.as_str(), TOPIC_CHARACTERS);
         let task = texts::find_connections(&title, &path, tools);
         let data = vec![
-            backlinks::LinksAnswer::of(&links).as_text(),
+            backlinks::LinksAnswer::of(&links, None).0.as_text(),
             find_related_notes::as_text(&related),
         ];
         let mut notes = vec![&note.summary];
@@ -228,7 +229,8 @@ impl McpServer {
     }
 
     async fn notes_about(&self, viewer: &Viewer, topic: &str) -> Result<Vec<NoteHit>, Refusal> {
-        let search = Search { vault: "", query: topic, folder: "", limit: NOTES };
+        let (limit, passages) = (NOTES, Passages::All);
+        let search = Search { vault: "", query: topic, folder: "", limit, passages };
         Ok(self.find_notes(viewer, &search, Vec::new()).await?.hits)
     }
 }

@@ -7,10 +7,11 @@ use rmcp::model::{CallToolResult, ContentBlock, Resource};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{count, date, hashed, moment, shortened, single_line, source};
+use super::{count, date, hashed, length, moment, shortened, single_line, source};
+use crate::access::path::VaultPath;
 use crate::mcp::tools::answer;
 use crate::mcp::uri::VaultUri;
-use crate::vault::answers::{NoteHit, Passage, QueryReading, SearchResults};
+use crate::vault::answers::{NoteHit, NoteSummary, Passage, QueryReading, SearchResults};
 
 /// The longest answer to a search with the default limit, in bytes, less what the
 /// protocol puts around it: the whole stays under 8,000.
@@ -19,6 +20,11 @@ pub(in crate::mcp) const DEFAULT_BYTES: usize = 7_600;
 /// The longest answer to a search with a larger limit: clients refuse answers of more
 /// than 25,000 tokens (L61).
 pub(in crate::mcp) const MOST_BYTES: usize = 24_000;
+
+/// The longest answer with so many hits, where so many are the default.
+pub(in crate::mcp) const fn most_bytes(limit: usize, default: u32) -> usize {
+    if limit > default as usize { MOST_BYTES } else { DEFAULT_BYTES }
+}
 
 /// Why nothing is found by its meaning (L28).
 pub(in crate::mcp) const SEMANTIC: &str = "off: no model";
@@ -64,11 +70,11 @@ impl Shape {
 
 /// What `search_notes` answers.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(in crate::mcp) struct SearchAnswer {
+pub(in crate::mcp) struct SearchAnswer<'a> {
     /// How many notes match in all.
     total: usize,
     /// Best first.
-    hits: Vec<HitEntry>,
+    hits: Vec<HitEntry<'a>>,
     /// How the query was read.
     interpreted: String,
     /// Words without weight.
@@ -91,15 +97,15 @@ struct Correction {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-struct HitEntry {
-    path: String,
+struct HitEntry<'a> {
+    path: &'a str,
     title: String,
     /// Headings above the passage, outermost first, less one that is the title.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     headings: Vec<String>,
     /// Of the innermost heading.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    anchor: String,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    anchor: &'a str,
     /// Lines of the passage in the file: first, last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     lines: Vec<u32>,
@@ -108,17 +114,17 @@ struct HitEntry {
     /// Matches: start and end, in characters of `snippet`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     matches: Vec<[usize; 2]>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tags: Vec<String>,
-    modified: String,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    tags: &'a [String],
+    modified: &'a str,
     /// frontmatter, commit or file.
     modified_from: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
     score: Option<f64>,
     /// The note that it is a conflict copy of.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    conflict_of: String,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    conflict_of: &'a str,
 }
 
 /// An answer that fits `most` bytes, with the first hits of `results`, and how many
@@ -130,25 +136,45 @@ pub(in crate::mcp) fn fitting(
     most: usize,
     cursor: impl Fn(usize) -> Option<String>,
 ) -> CallToolResult {
+    let dates: Vec<Dates> = results.hits.iter().map(Dates::of).collect();
+    let page = Page { vault, results, dates: &dates };
+    let smallest = page.sizes(page.results.hits.len(), SHAPES[SHAPES.len() - 1]);
     let mut shown = results.hits.len();
     loop {
-        let cursor = if shown < results.hits.len() || results.has_more {
+        let next = if shown < results.hits.len() || results.has_more {
             Next::from(cursor(shown))
         } else {
             Next::None
         };
-        for shape in SHAPES {
-            let result = written(vault, results, shown, shape, &cursor);
-            let length = serde_json::to_string(&result).map_or(0, |text| text.len());
-            if length <= most {
-                return result;
-            }
-            if shown <= 1 && shape.snippet(0) == SHAPES[SHAPES.len() - 1].snippet(0) {
-                return result;
-            }
+        let around = length(&page.written(0, SHAPES[0], &next));
+        let fits = |hits: &[usize]| around + hits.iter().sum::<usize>() <= most;
+        if fits(&smallest[..shown]) || shown <= 1 {
+            // Each shape takes less than the one before it.
+            let larger = SHAPES.partition_point(|shape| !fits(&page.sizes(shown, *shape)));
+            let shape = SHAPES[larger.min(SHAPES.len() - 1)];
+            return page.written(shown, shape, &next);
         }
         // Paths and titles alone are too long.
         shown = shown * 3 / 4;
+    }
+}
+
+/// What a hit takes at least: its path stands in an answer three times, and what is
+/// around it takes more than this.
+pub(in crate::mcp) fn least_bytes(note: &NoteSummary) -> usize {
+    3 * note.path.as_str().len() + 170
+}
+
+/// When a note was changed last, as it is written.
+struct Dates {
+    moment: String,
+    date: String,
+}
+
+impl Dates {
+    fn of(hit: &NoteHit) -> Self {
+        let modified = hit.note.modified;
+        Self { moment: moment(modified.at), date: date(modified) }
     }
 }
 
@@ -158,44 +184,123 @@ enum Next {
     TooMany,
 }
 
+impl Next {
+    fn cursor(&self) -> &str {
+        match self {
+            Self::Cursor(cursor) => cursor,
+            Self::None | Self::TooMany => "",
+        }
+    }
+}
+
 impl From<Option<String>> for Next {
     fn from(cursor: Option<String>) -> Self {
         cursor.map_or(Self::TooMany, Self::Cursor)
     }
 }
 
-fn written(
-    vault: &str,
-    results: &SearchResults,
-    shown: usize,
-    shape: Shape,
-    next: &Next,
-) -> CallToolResult {
-    let hits = &results.hits[..shown];
-    let entries: Vec<HitEntry> = hits
-        .iter()
-        .enumerate()
-        .map(|(place, hit)| HitEntry::of(hit, shape, shape.snippet(place)))
-        .collect();
-    let text = as_text(results, &entries, hits, next);
-    let QueryReading { interpreted, ignored, corrected } = &results.reading;
-    let correction = |(typed, instead): &(String, String)| Correction {
-        typed: shortened(typed, WORD_CHARACTERS),
-        instead: shortened(instead, WORD_CHARACTERS),
-    };
-    let structure = SearchAnswer {
-        total: results.total,
-        hits: entries,
-        interpreted: shortened(interpreted, INTERPRETED_CHARACTERS),
-        ignored: ignored.iter().take(WORDS).map(|word| shortened(word, WORD_CHARACTERS)).collect(),
-        corrected: corrected.iter().take(WORDS).map(correction).collect(),
-        semantic: SEMANTIC,
-        next_cursor: if let Next::Cursor(cursor) = next { cursor.clone() } else { String::new() },
-    };
-    let mut result = answer(&structure, text);
-    let links = hits.iter().map(|hit| ContentBlock::resource_link(link(vault, hit, shape)));
-    result.content.extend(links);
-    result
+/// Results that are being written down.
+struct Page<'r> {
+    vault: &'r str,
+    results: &'r SearchResults,
+    /// Of each hit.
+    dates: &'r [Dates],
+}
+
+impl Page<'_> {
+    /// The bytes that each of the first hits takes in an answer, at most.
+    fn sizes(&self, shown: usize, shape: Shape) -> Vec<usize> {
+        let size = |(place, hit): (usize, &NoteHit)| {
+            let entry = self.entry(place, hit, shape);
+            let mut line = String::new();
+            self.push_line(&mut line, place, &entry);
+            let resource = ContentBlock::resource_link(link(self.vault, hit, shape));
+            // The marks around the line make up for the commas.
+            length(&entry) + length(&line) + length(&resource)
+        };
+        self.results.hits[..shown].iter().enumerate().map(size).collect()
+    }
+
+    fn written(&self, shown: usize, shape: Shape, next: &Next) -> CallToolResult {
+        let hits = &self.results.hits[..shown];
+        let entries: Vec<HitEntry> =
+            hits.iter().enumerate().map(|(place, hit)| self.entry(place, hit, shape)).collect();
+        let text = self.as_text(&entries, next);
+        let QueryReading { interpreted, ignored, corrected } = &self.results.reading;
+        let correction = |(typed, instead): &(String, String)| Correction {
+            typed: shortened(typed, WORD_CHARACTERS),
+            instead: shortened(instead, WORD_CHARACTERS),
+        };
+        let ignored = ignored.iter().take(WORDS);
+        let structure = SearchAnswer {
+            total: self.results.total,
+            hits: entries,
+            interpreted: shortened(interpreted, INTERPRETED_CHARACTERS),
+            ignored: ignored.map(|word| shortened(word, WORD_CHARACTERS)).collect(),
+            corrected: corrected.iter().take(WORDS).map(correction).collect(),
+            semantic: SEMANTIC,
+            next_cursor: next.cursor().to_owned(),
+        };
+        let mut result = answer(&structure, text);
+        let links = hits.iter().map(|hit| link(self.vault, hit, shape));
+        result.content.extend(links.map(ContentBlock::resource_link));
+        result
+    }
+
+    fn entry<'h>(&'h self, place: usize, hit: &'h NoteHit, shape: Shape) -> HitEntry<'h> {
+        HitEntry::of(hit, &self.dates[place], shape, shape.snippet(place))
+    }
+
+    fn as_text(&self, entries: &[HitEntry<'_>], next: &Next) -> String {
+        let QueryReading { interpreted, ignored, corrected } = &self.results.reading;
+        let mut text = match self.results.total {
+            0 => "No note matches".to_owned(),
+            total => count(total, "note matches", "notes match"),
+        };
+        let _ = write!(text, " ({})", shortened(interpreted, INTERPRETED_CHARACTERS));
+        if !ignored.is_empty() {
+            let words: Vec<String> =
+                ignored.iter().take(WORDS).map(|word| shortened(word, WORD_CHARACTERS)).collect();
+            let _ = write!(text, "; ignored: {}", words.join(" "));
+        }
+        for (typed, instead) in corrected.iter().take(WORDS) {
+            let (typed, instead) =
+                (shortened(typed, WORD_CHARACTERS), shortened(instead, WORD_CHARACTERS));
+            let _ = write!(text, "; no note has {typed}, searched for {instead}");
+        }
+        text.push_str(".\n");
+        for (place, entry) in entries.iter().enumerate() {
+            self.push_line(&mut text, place, entry);
+        }
+        match next {
+            Next::None => {}
+            Next::Cursor(_) => text.push_str("There are more: ask again with next_cursor.\n"),
+            Next::TooMany => {
+                text.push_str("There are more: make the query narrower to see them.\n");
+            }
+        }
+        text
+    }
+
+    /// Appends what the text says of a hit.
+    fn push_line(&self, text: &mut String, place: usize, entry: &HitEntry<'_>) {
+        let _ = write!(text, "{}. {} | {}", place + 1, entry.title, single_line(entry.path));
+        if let [first, last] = *entry.lines {
+            let _ = if first == last {
+                write!(text, ":{first}")
+            } else {
+                write!(text, ":{first}-{last}")
+            };
+        }
+        if !entry.headings.is_empty() {
+            let _ = write!(text, " | {}", entry.headings.join(" > "));
+        }
+        let _ = write!(text, " | {}", self.dates[place].date);
+        if !entry.tags.is_empty() {
+            let _ = write!(text, " | {}", hashed(entry.tags));
+        }
+        let _ = write!(text, "\n   {}\n", single_line(&entry.snippet));
+    }
 }
 
 /// A query of 4 KiB need not come back whole.
@@ -210,82 +315,32 @@ fn link(vault: &str, hit: &NoteHit, shape: Shape) -> Resource {
     Resource::new(uri, shortened(&hit.note.title, shape.title / 2))
 }
 
-impl HitEntry {
-    fn of(hit: &NoteHit, shape: Shape, snippet: usize) -> Self {
+impl<'a> HitEntry<'a> {
+    fn of(hit: &'a NoteHit, dates: &'a Dates, shape: Shape, snippet: usize) -> Self {
         let NoteHit { note, score, passage } = hit;
         let (snippet, matches) = cut(passage, snippet);
         // One that is the title says nothing new.
         let above = passage.headings.iter().filter(|heading| **heading != note.title);
         let hidden = above.clone().count().saturating_sub(shape.headings);
         let headings = above.skip(hidden);
+        let anchor = passage.anchor.as_deref();
+        let lines = passage.lines.as_ref();
         Self {
-            path: note.path.to_string(),
+            path: note.path.as_str(),
             title: shortened(&note.title, shape.title),
             headings: headings.map(|text| shortened(text, HEADING_CHARACTERS)).collect(),
-            anchor: passage
-                .anchor
-                .as_ref()
-                .filter(|anchor| anchor.len() <= HEADING_CHARACTERS)
-                .cloned()
-                .unwrap_or_default(),
-            lines: passage
-                .lines
-                .as_ref()
-                .map_or_else(Vec::new, |lines| vec![*lines.start(), *lines.end()]),
+            anchor: anchor.filter(|it| it.len() <= HEADING_CHARACTERS).unwrap_or_default(),
+            lines: lines.map_or_else(Vec::new, |lines| vec![*lines.start(), *lines.end()]),
             snippet,
             matches: matches.into_iter().map(|found| [found.start, found.end]).collect(),
-            tags: note.tags.iter().take(shape.tags).cloned().collect(),
-            modified: moment(note.modified.at),
+            tags: &note.tags[..note.tags.len().min(shape.tags)],
+            modified: &dates.moment,
             modified_from: source(note.modified.source),
             // A thousandth tells two notes apart as well as seven digits do.
             score: score.map(|score| (f64::from(score) * 1_000.0).round() / 1_000.0),
-            conflict_of: note.conflict_of.as_ref().map(ToString::to_string).unwrap_or_default(),
+            conflict_of: note.conflict_of.as_ref().map(VaultPath::as_str).unwrap_or_default(),
         }
     }
-}
-
-fn as_text(results: &SearchResults, entries: &[HitEntry], hits: &[NoteHit], next: &Next) -> String {
-    let QueryReading { interpreted, ignored, corrected } = &results.reading;
-    let mut text = match results.total {
-        0 => "No note matches".to_owned(),
-        total => count(total, "note matches", "notes match"),
-    };
-    let _ = write!(text, " ({})", shortened(interpreted, INTERPRETED_CHARACTERS));
-    if !ignored.is_empty() {
-        let words: Vec<String> =
-            ignored.iter().take(WORDS).map(|word| shortened(word, WORD_CHARACTERS)).collect();
-        let _ = write!(text, "; ignored: {}", words.join(" "));
-    }
-    for (typed, instead) in corrected.iter().take(WORDS) {
-        let (typed, instead) =
-            (shortened(typed, WORD_CHARACTERS), shortened(instead, WORD_CHARACTERS));
-        let _ = write!(text, "; no note has {typed}, searched for {instead}");
-    }
-    text.push_str(".\n");
-    for (number, (entry, hit)) in entries.iter().zip(hits).enumerate() {
-        let _ = write!(text, "{}. {} | {}", number + 1, entry.title, single_line(&entry.path));
-        if let [first, last] = *entry.lines {
-            let _ = if first == last {
-                write!(text, ":{first}")
-            } else {
-                write!(text, ":{first}-{last}")
-            };
-        }
-        if !entry.headings.is_empty() {
-            let _ = write!(text, " | {}", entry.headings.join(" > "));
-        }
-        let _ = write!(text, " | {}", date(hit.note.modified));
-        if !entry.tags.is_empty() {
-            let _ = write!(text, " | {}", hashed(&entry.tags));
-        }
-        let _ = write!(text, "\n   {}\n", single_line(&entry.snippet));
-    }
-    match next {
-        Next::None => {}
-        Next::Cursor(_) => text.push_str("There are more: ask again with next_cursor.\n"),
-        Next::TooMany => text.push_str("There are more: make the query narrower to see them.\n"),
-    }
-    text
 }
 
 /// A passage with at most `most` characters, cut around its first match, and where the

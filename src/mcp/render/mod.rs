@@ -63,14 +63,40 @@ pub(super) const fn source(source: DateSource) -> &'static str {
 }
 
 /// The first entries, as many as fit this number of bytes; at least one, if there is one.
-pub(super) fn within<T: Serialize>(entries: impl Iterator<Item = T>, most: usize) -> Vec<T> {
+pub(super) fn within<T>(
+    entries: impl Iterator<Item = T>,
+    most: usize,
+    size: impl Fn(&T) -> usize,
+) -> Vec<T> {
     let mut bytes = 0;
     let mut is_first = true;
     let fits = |entry: &T| {
-        bytes += serde_json::to_string(entry).map_or(0, |text| text.len());
+        bytes += size(entry);
         std::mem::take(&mut is_first) || bytes <= most
     };
     entries.take_while(fits).collect()
+}
+
+/// How many bytes something takes as JSON.
+pub(super) fn length(of: &impl Serialize) -> usize {
+    let mut counted = Counted(0);
+    // It counts, and never fails.
+    let _ = serde_json::to_writer(&mut counted, of);
+    counted.0
+}
+
+/// Counts what is written, and keeps nothing.
+struct Counted(usize);
+
+impl std::io::Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// A number of things, with its noun.

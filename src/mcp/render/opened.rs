@@ -54,7 +54,7 @@ pub(in crate::mcp) struct NotePart {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks this way")]
-const fn is_zero(number: &u32) -> bool {
+pub(in crate::mcp) const fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
@@ -152,6 +152,51 @@ fn left_out(rest: &Rest, total: u32) -> (String, u32) {
             (format!("{cut}; {more}."), start)
         }
     }
+}
+
+/// The text of a page from a line on, as far as an answer can hold it.
+pub(in crate::mcp) struct PageText {
+    pub(in crate::mcp) content: String,
+    /// What is left out, and how to get it; empty if nothing is.
+    pub(in crate::mcp) left_out: String,
+    /// Where to go on; 0 if nothing is left out.
+    pub(in crate::mcp) next_start_line: u32,
+}
+
+/// The text of a note from a line on; 0 is the first as well. `how` says how to go on
+/// from a line.
+pub(in crate::mcp) fn page_text(
+    text: &str,
+    start_line: u32,
+    most: usize,
+    how: impl Fn(u32) -> String,
+) -> PageText {
+    let lines = Lines::of(text);
+    let last = lines.count();
+    if start_line > last.max(1) {
+        let left_out = format!("The page has {last} lines.");
+        return PageText { content: String::new(), left_out, next_start_line: 0 };
+    }
+    let budget = Budget { characters: most, bytes: most };
+    let excerpt = excerpt(&lines, &(start_line.max(1)..=last), budget);
+    let shown = *excerpt.lines.end();
+    let (left_out, next_start_line) = match excerpt.rest {
+        Rest::Nothing => (String::new(), 0),
+        Rest::Lines(rest) => {
+            let start = *rest.start();
+            (format!("Lines {start}-{last} of {last} are left out; {}.", how(start)), start)
+        }
+        Rest::EndOfLine { characters, behind } => {
+            let cut = format!("Line {shown} is cut: it has {characters} characters");
+            if behind.is_empty() {
+                (format!("{cut}."), 0)
+            } else {
+                let start = behind.start;
+                (format!("{cut}; behind it, {}.", how(start)), start)
+            }
+        }
+    };
+    PageText { content: excerpt.text, left_out, next_start_line }
 }
 
 fn also(others: &[(String, u32)]) -> String {

@@ -1,6 +1,7 @@
 //! The protocol side, without a server around it.
 
 mod arguments;
+mod bounds;
 mod cursors;
 mod rendering;
 mod schemas;

@@ -207,7 +207,7 @@ fn links_are_told_with_their_lines() {
         note: note.map(|path| path.parse().unwrap()),
     };
     let forward = vec![forward("Pump", Some("a/Pump.md")), forward("Nowhere", None)];
-    let answer = LinksAnswer::of(&NoteLinks { forward, back: Vec::new() });
+    let answer = LinksAnswer::of(&NoteLinks { forward, back: Vec::new() }, None).0;
     let expected = "0 links to it\n2 links from it\n- line 3: Pump#h -> a/Pump.md\n\
         - line 3: Nowhere#h";
     assert_eq!(answer.as_text(), expected);
@@ -223,11 +223,28 @@ fn links_of_a_hub_are_cut() {
         line: number,
         context: "words around [[Hub]] ".repeat(10),
     };
-    let links = NoteLinks { forward: Vec::new(), back: (0..1_000).map(back).collect() };
-    let answer = LinksAnswer::of(&links);
-    let bytes = serde_json::to_string(&answer).unwrap().len() + answer.as_text().len();
-    assert!(bytes < 24_000, "{bytes}");
-    assert!(answer.as_text().starts_with("1000 links to it, the first "));
+    let mut back: Vec<Backlink> = (0..1_000).map(back).collect();
+    back.sort_by(|one, other| one.path.cmp(&other.path));
+    let links = NoteLinks { forward: Vec::new(), back };
+    let (mut seen, mut place) = (0, None);
+    loop {
+        let (answer, next) = LinksAnswer::of(&links, place.as_ref());
+        let result = crate::mcp::tools::answer(&answer, answer.as_text());
+        let bytes = length(&result) + ENVELOPE;
+        assert!(bytes < 8_000, "{bytes}");
+        let shown = structure(&result)["backlinks"].as_array().unwrap();
+        assert!(shown.len() >= 5, "{}", shown.len());
+        let first = links.back[seen].line;
+        assert_eq!(shown[0]["line"], first);
+        let part = format!("1000 links to it, {}", if seen == 0 { "the first" } else { "" });
+        assert!(answer.as_text().starts_with(&part), "{}", answer.as_text());
+        seen += shown.len();
+        place = next;
+        if place.is_none() {
+            break;
+        }
+    }
+    assert_eq!(seen, 1_000);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The tool `fetch`: a page in the shape that ChatGPT's connectors expect.
 
+use std::fmt::Write as _;
+
 use rmcp::handler::server::common::schema_for_output;
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::CallToolResult;
@@ -7,20 +9,26 @@ use rmcp::{tool, tool_router};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::read_page::page_name;
+use super::read_page::{go_on, page_name};
 use super::{Refusal, answer};
 use crate::access::permit::Viewer;
-use crate::mcp::lenient::text;
+use crate::mcp::lenient::{text, whole};
+use crate::mcp::render::opened::{PageText, page_text};
 use crate::mcp::render::{moment, shortened};
+use crate::mcp::section::MOST_BYTES;
 use crate::mcp::service::McpServer;
 use crate::mcp::uri::VaultUri;
 
 const TITLE_CHARACTERS: usize = 200;
+const TAGS: usize = 50;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct FetchArguments {
     /// The id, as search returns it.
     id: String,
+    /// From this line on; default 1.
+    #[serde(default, deserialize_with = "whole")]
+    start_line: u32,
     /// Default: the first vault.
     #[serde(default, deserialize_with = "text")]
     vault: String,
@@ -30,7 +38,7 @@ pub(super) struct FetchArguments {
 struct Document {
     id: String,
     title: String,
-    /// The whole text.
+    /// The text; of a long page as much as fits.
     text: String,
     url: String,
     metadata: Metadata,
@@ -47,7 +55,8 @@ impl McpServer {
     #[tool(
         name = "fetch",
         title = "Fetch a page",
-        description = "Returns the whole text of one page that search has found. \
+        description = "Returns the whole text of one page that search has found; of one over \
+            36,000 bytes as much as fits, and start_line goes on. \
             Example: {\"id\": \"projects/heat-pump.md\"}",
         output_schema = schema_for_output::<Document>(),
         annotations(
@@ -60,20 +69,26 @@ impl McpServer {
     async fn fetch(
         &self,
         viewer: Viewer,
-        Parameters(FetchArguments { id, vault }): Parameters<FetchArguments>,
+        Parameters(arguments): Parameters<FetchArguments>,
     ) -> Result<CallToolResult, Refusal> {
+        let FetchArguments { id, start_line, vault } = arguments;
         let (vault, path) = page_name(vault, id);
-        let opened = self.ask(&viewer, &vault, move |vault, viewer| vault.open_note(viewer, &path));
-        let note = opened.await??;
+        let note = self.open(&viewer, &vault, path).await??;
+        let PageText { mut content, left_out, .. } =
+            page_text(&note.text, start_line, MOST_BYTES, go_on);
+        if !left_out.is_empty() {
+            // The only field that these clients show.
+            let _ = write!(content, "\n[{left_out}]");
+        }
         let path = note.summary.path.to_string();
         let document = Document {
             title: shortened(&note.summary.title, TITLE_CHARACTERS),
             url: VaultUri::of_note(&vault, &*path).to_string(),
             id: path,
-            text: note.text,
+            text: content,
             metadata: Metadata {
                 modified: moment(note.summary.modified.at),
-                tags: note.summary.tags.join(", "),
+                tags: note.summary.tags[..note.summary.tags.len().min(TAGS)].join(", "),
             },
         };
         // ChatGPT reads one block of text, with the document as JSON in it.

@@ -15,7 +15,7 @@ use crate::access::permit::Viewer;
 use crate::mcp::lenient::{limit, text, whole};
 use crate::mcp::render::hits::SEMANTIC;
 use crate::mcp::render::notes::{NoteEntry, line};
-use crate::mcp::render::{count, shortened, single_line, within};
+use crate::mcp::render::{count, length, shortened, single_line, within};
 use crate::mcp::service::McpServer;
 use crate::vault::answers::{RelatedNote, Relation};
 
@@ -97,7 +97,7 @@ impl RelatedAnswer {
             score: (f64::from(related.score) * 1_000.0).round() / 1_000.0,
             reasons: related.reasons.iter().take(REASONS).map(reason).collect(),
         };
-        Self { notes: within(related.iter().map(entry), MOST_BYTES), semantic: SEMANTIC }
+        Self { notes: within(related.iter().map(entry), MOST_BYTES, length), semantic: SEMANTIC }
     }
 }
 

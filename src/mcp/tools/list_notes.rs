@@ -15,11 +15,11 @@ use crate::mcp::render::count;
 use crate::mcp::render::hits::MOST_BYTES;
 use crate::mcp::render::notes::{NoteEntry, line};
 use crate::mcp::service::McpServer;
-use crate::vault::Unavailable;
-use crate::vault::answers::{ListOrder, ListRequest, NoteList};
+use crate::vault::answers::{ListOrder, ListPlace, ListRequest, NoteList};
+use crate::vault::{Unavailable, Vault};
 
-pub(super) const DEFAULT_LIMIT: u32 = 50;
-pub(super) const MOST: u32 = 200;
+const DEFAULT_LIMIT: u32 = 50;
+const MOST: u32 = 200;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ListNotesArguments {
@@ -33,6 +33,13 @@ pub(super) struct ListNotesArguments {
     #[serde(default, deserialize_with = "text")]
     #[schemars(extend("enum" = ["path", "title", "newest", "oldest"]))]
     sort: String,
+    #[serde(flatten)]
+    page: PageArguments,
+}
+
+/// Which part of which list: so many notes behind a cursor.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct PageArguments {
     /// Default 50, at most 200.
     #[serde(default, deserialize_with = "whole")]
     limit: u32,
@@ -41,7 +48,7 @@ pub(super) struct ListNotesArguments {
     cursor: String,
     /// Default: the first vault.
     #[serde(default, deserialize_with = "text")]
-    vault: String,
+    pub(super) vault: String,
 }
 
 const fn yes() -> bool {
@@ -80,23 +87,22 @@ impl McpServer {
         viewer: Viewer,
         Parameters(arguments): Parameters<ListNotesArguments>,
     ) -> Result<CallToolResult, Refusal> {
-        let ListNotesArguments { folder, recursive, sort, limit: given, cursor, vault } = arguments;
+        let ListNotesArguments { folder, recursive, sort, page } = arguments;
         let arguments = [&*folder, if recursive { "recursive" } else { "" }, &*sort];
-        let request =
-            Request { viewer: &viewer, method: "list_notes", vault: &vault, arguments: &arguments };
-        let list = ListRequest {
-            folder: folder.trim().trim_matches('/').to_owned(),
-            is_recursive: recursive,
-            order: order(&sort),
-            limit: limit(given, DEFAULT_LIMIT, MOST),
-            after: self.cursors.place(request, &cursor)?,
+        let request = Request {
+            viewer: &viewer,
+            method: "list_notes",
+            vault: &page.vault,
+            arguments: &arguments,
         };
-        let listed = self.ask(&viewer, &vault, move |vault, viewer| {
-            fitting(list.limit, |limit| {
-                vault.list_notes(viewer, &ListRequest { limit, ..list.clone() })
-            })
-        });
-        Ok(self.list_answer(request, &listed.await??))
+        let (folder, order) = (folder.trim().trim_matches('/').to_owned(), order(&sort));
+        let list =
+            move |vault: &Vault, viewer: &Viewer, limit: usize, after: Option<&ListPlace>| {
+                let (folder, after) = (folder.clone(), after.cloned());
+                let is_recursive = recursive;
+                vault.list_notes(viewer, &ListRequest { folder, is_recursive, order, limit, after })
+            };
+        self.list_page(request, &page, list).await
     }
 }
 
@@ -110,20 +116,34 @@ fn order(sort: &str) -> ListOrder {
 }
 
 impl McpServer {
-    /// A list in words, with a cursor for what follows.
-    pub(super) fn list_answer(&self, request: Request<'_>, list: &NoteList) -> CallToolResult {
+    /// A part of a list in words, with a cursor for what follows. `list` gives so many
+    /// notes behind a place.
+    pub(super) async fn list_page(
+        &self,
+        request: Request<'_>,
+        page: &PageArguments,
+        list: impl Fn(&Vault, &Viewer, usize, Option<&ListPlace>) -> Result<NoteList, Unavailable>
+        + Send
+        + 'static,
+    ) -> Result<CallToolResult, Refusal> {
+        let after = self.cursors.place(request, &page.cursor)?;
+        let limit = limit(page.limit, DEFAULT_LIMIT, MOST);
+        let listed = self.ask(request.viewer, request.vault, move |vault, viewer| {
+            fitting(limit, |limit| list(vault, viewer, limit, after.as_ref()))
+        });
+        let list = listed.await??;
         let next = list.next.as_ref();
         let next_cursor = next.and_then(|place| self.cursors.after_place(request, place));
-        let text = as_text(list);
+        let text = as_text(&list);
         let notes = list.notes.iter().map(NoteEntry::of).collect();
         let next_cursor = next_cursor.unwrap_or_default();
-        answer(&ListAnswer { total: list.total, notes, next_cursor }, text)
+        Ok(answer(&ListAnswer { total: list.total, notes, next_cursor }, text))
     }
 }
 
 /// As many notes as an answer can hold: asks again for fewer if there are too many.
 /// Only the vault can say where a list goes on.
-pub(super) fn fitting(
+fn fitting(
     limit: usize,
     ask: impl Fn(usize) -> Result<NoteList, Unavailable>,
 ) -> Result<NoteList, Unavailable> {

@@ -14,7 +14,7 @@ use super::{Refusal, answer};
 use crate::access::permit::Viewer;
 use crate::mcp::lenient::text;
 use crate::mcp::render::notes::{NoteEntry, line};
-use crate::mcp::render::{count, shortened, within};
+use crate::mcp::render::{count, length, shortened, within};
 use crate::mcp::service::McpServer;
 use crate::vault::answers::OpenNote;
 use crate::vault::markdown::{Link, LinkKind};
@@ -114,8 +114,8 @@ impl MetadataAnswer {
             anchor: shortened(&heading.anchor, TEXT_CHARACTERS),
             lines: [heading.line, heading.last_line],
         });
-        let headings = within(headings, HEADING_BYTES);
-        let links = within(parsed.links.iter().map(LinkEntry::of), LINK_BYTES);
+        let headings = within(headings, HEADING_BYTES, length);
+        let links = within(parsed.links.iter().map(LinkEntry::of), LINK_BYTES, length);
         let mut left_out = Vec::new();
         let mut count_rest = |all: usize, shown: usize, what: &str| {
             if all > shown {

@@ -1,4 +1,7 @@
-//! The tool `read_page`: the same reading as `read_note`, always of the whole page.
+//! The tool `read_page`: the same reading as `read_note`, of the whole page as far as it
+//! fits an answer.
+
+use std::fmt::Write as _;
 
 use rmcp::handler::server::common::schema_for_output;
 use rmcp::handler::server::wrapper::Parameters;
@@ -9,8 +12,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Refusal, answer};
 use crate::access::permit::Viewer;
-use crate::mcp::lenient::text;
-use crate::mcp::render::single_line;
+use crate::mcp::lenient::{text, whole};
+use crate::mcp::render::notes::TITLE_CHARACTERS;
+use crate::mcp::render::opened::{PageText, is_zero, page_text};
+use crate::mcp::render::{shortened, single_line};
+use crate::mcp::section::MOST_BYTES;
 use crate::mcp::service::McpServer;
 use crate::mcp::uri::{Target, VaultUri};
 
@@ -18,6 +24,9 @@ use crate::mcp::uri::{Target, VaultUri};
 pub(super) struct ReadPageArguments {
     /// The path, as search returns it.
     path: String,
+    /// From this line on; default 1.
+    #[serde(default, deserialize_with = "whole")]
+    start_line: u32,
     /// Default: the first vault.
     #[serde(default, deserialize_with = "text")]
     vault: String,
@@ -27,8 +36,14 @@ pub(super) struct ReadPageArguments {
 struct PageAnswer {
     path: String,
     title: String,
-    /// The whole text, as it is written.
+    /// The text, as it is written.
     content: String,
+    /// What is left out of a long page, and how to get it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    left_out: String,
+    /// Where to go on; 0 if nothing is left out.
+    #[serde(skip_serializing_if = "is_zero")]
+    next_start_line: u32,
 }
 
 #[tool_router(router = read_page_tool, vis = "pub(super)")]
@@ -36,9 +51,10 @@ impl McpServer {
     #[tool(
         name = "read_page",
         title = "Read a page",
-        description = "Returns the whole text of one page. Of long notes read a part with \
-            read_note instead. The path is relative to the vault, with forward slashes and the \
-            file's ending, as search returns it. Example: {\"path\": \"projects/heat-pump.md\"}",
+        description = "Returns the whole text of one page; of one over 36,000 bytes as much \
+            as fits, and start_line goes on. The path is relative to the vault, with forward \
+            slashes and the file's ending, as search returns it. \
+            Example: {\"path\": \"projects/heat-pump.md\"}",
         output_schema = schema_for_output::<PageAnswer>(),
         annotations(
             read_only_hint = true,
@@ -50,19 +66,30 @@ impl McpServer {
     async fn read_page(
         &self,
         viewer: Viewer,
-        Parameters(ReadPageArguments { path, vault }): Parameters<ReadPageArguments>,
+        Parameters(arguments): Parameters<ReadPageArguments>,
     ) -> Result<CallToolResult, Refusal> {
-        let (vault, path) = page_name(vault, path);
-        let opened = self.ask(&viewer, &vault, move |vault, viewer| vault.open_note(viewer, &path));
-        let note = opened.await??;
+        let ReadPageArguments { path, start_line, vault } = arguments;
+        let note = self.open(&viewer, &vault, path).await??;
+        let PageText { content, left_out, next_start_line } =
+            page_text(&note.text, start_line, MOST_BYTES, go_on);
         let page = PageAnswer {
             path: note.summary.path.to_string(),
-            title: note.summary.title,
-            content: note.text,
+            title: shortened(&note.summary.title, TITLE_CHARACTERS),
+            content,
+            left_out,
+            next_start_line,
         };
-        let text = format!("{}\n\n{}", single_line(&page.path), page.content);
+        let mut text = format!("{}\n\n{}", single_line(&page.path), page.content);
+        if !page.left_out.is_empty() {
+            let _ = write!(text, "\n[{}]", page.left_out);
+        }
         Ok(answer(&page, text))
     }
+}
+
+/// How the reader of a page goes on.
+pub(super) fn go_on(start: u32) -> String {
+    format!("go on with start_line {start}")
 }
 
 /// The vault and the path that a caller means: the address of a resource is as good as

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use rmcp::handler::server::common::schema_for_output;
 use rmcp::handler::server::wrapper::Parameters;
-use rmcp::model::{CallToolResult, ContentBlock};
+use rmcp::model::CallToolResult;
 use rmcp::{tool, tool_router};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,16 +14,17 @@ use super::search_notes::Search;
 use super::{Refusal, answer};
 use crate::access::permit::Viewer;
 use crate::mcp::lenient::{limit, text, whole};
-use crate::mcp::render::hits::cut;
-use crate::mcp::render::{shortened, single_line};
+use crate::mcp::render::hits::{cut, most_bytes};
+use crate::mcp::render::{length, shortened, single_line};
 use crate::mcp::service::McpServer;
 use crate::mcp::toolset::Toolset;
 use crate::mcp::uri::VaultUri;
-use crate::vault::answers::NoteHit;
+use crate::vault::answers::{NoteHit, NoteSummary, Passages};
 
 const DEFAULT_LIMIT: u32 = 10;
 const MOST: u32 = 50;
-const SNIPPET_CHARACTERS: usize = 200;
+/// How long a snippet is, if there is room for it, and if there is less.
+const SNIPPET_CHARACTERS: [usize; 4] = [200, 140, 90, 50];
 const TITLE_CHARACTERS: usize = 200;
 
 // Plain types with defaults and no `Option`: schemas with a null in them are
@@ -83,19 +84,38 @@ impl McpServer {
     ) -> Result<CallToolResult, Refusal> {
         let SearchArguments { query, limit: given, vault } = arguments;
         let limit = limit(given, DEFAULT_LIMIT, MOST);
-        let search = Search { vault: &vault, query: &query, folder: "", limit };
+        let most = most_bytes(limit, DEFAULT_LIMIT);
+        let passages = Passages::Fitting { bytes: most, least: least_bytes };
+        let search = Search { vault: &vault, query: &query, folder: "", limit, passages };
         let found = self.find_notes(&viewer, &search, Vec::new()).await?;
         let is_openai = self.toolsets.contains(Toolset::Openai);
-        let result = |hit: &NoteHit| SearchResult::of(hit, is_openai.then_some(&*vault));
-        let found = SearchAnswer { results: found.hits.iter().map(result).collect() };
-        let text = found.as_text();
-        let mut result = answer(&found, text);
-        if is_openai {
-            // ChatGPT reads one block of text, with the results as JSON in it.
-            let json = result.structured_content.as_ref().map(ToString::to_string);
-            result.content = vec![ContentBlock::text(json.unwrap_or_default())];
+        Ok(fitting(&found.hits, is_openai.then_some(&*vault), most))
+    }
+}
+
+/// What a hit takes at least: its path stands in an answer twice.
+fn least_bytes(note: &NoteSummary) -> usize {
+    2 * note.path.as_str().len() + 60
+}
+
+/// The first of the hits, as many as fit so many bytes. When they are too many, their
+/// snippets give way first.
+fn fitting(hits: &[NoteHit], vault: Option<&str>, most: usize) -> CallToolResult {
+    let mut shown = hits.len();
+    loop {
+        for characters in SNIPPET_CHARACTERS {
+            let result = |hit: &NoteHit| SearchResult::of(hit, vault, characters);
+            let found = SearchAnswer { results: hits[..shown].iter().map(result).collect() };
+            let text = match vault {
+                // ChatGPT reads one block of text, with the results as JSON in it.
+                Some(_) => serde_json::to_string(&found).unwrap_or_default(),
+                None => found.as_text(),
+            };
+            if length(&found) + length(&text) <= most || shown <= 1 {
+                return answer(&found, text);
+            }
         }
-        Ok(result)
+        shown = shown * 3 / 4;
     }
 }
 
@@ -114,13 +134,13 @@ impl SearchAnswer {
 
 impl SearchResult {
     /// A hit; with an address in this vault for those who cite.
-    fn of(hit: &NoteHit, vault: Option<&str>) -> Self {
+    fn of(hit: &NoteHit, vault: Option<&str>, characters: usize) -> Self {
         let path = hit.note.path.to_string();
         let url = vault.map(|vault| VaultUri::of_note(vault, &*path).to_string());
         Self {
             id: vault.map(|_| path.clone()).unwrap_or_default(),
             title: shortened(&hit.note.title, TITLE_CHARACTERS),
-            snippet: cut(&hit.passage, SNIPPET_CHARACTERS).0,
+            snippet: cut(&hit.passage, characters).0,
             url: url.unwrap_or_default(),
             path,
         }

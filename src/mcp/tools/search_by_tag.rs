@@ -8,25 +8,19 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Refusal;
-use super::list_notes::{DEFAULT_LIMIT, ListAnswer, MOST, fitting};
+use super::list_notes::{ListAnswer, PageArguments};
 use crate::access::permit::Viewer;
 use crate::mcp::cursor::Request;
-use crate::mcp::lenient::{limit, text, whole};
 use crate::mcp::service::McpServer;
+use crate::vault::Vault;
+use crate::vault::answers::ListPlace;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct SearchByTagArguments {
     /// With or without #.
     tag: String,
-    /// Default 50, at most 200.
-    #[serde(default, deserialize_with = "whole")]
-    limit: u32,
-    /// `next_cursor` of the answer before, with the same arguments.
-    #[serde(default, deserialize_with = "text")]
-    cursor: String,
-    /// Default: the first vault.
-    #[serde(default, deserialize_with = "text")]
-    vault: String,
+    #[serde(flatten)]
+    page: PageArguments,
 }
 
 #[tool_router(router = search_by_tag_tool, vis = "pub(super)")]
@@ -50,7 +44,7 @@ impl McpServer {
         viewer: Viewer,
         Parameters(arguments): Parameters<SearchByTagArguments>,
     ) -> Result<CallToolResult, Refusal> {
-        let SearchByTagArguments { tag, limit: given, cursor, vault } = arguments;
+        let SearchByTagArguments { tag, page } = arguments;
         let tag = tag.trim().trim_start_matches('#').trim_end_matches('/').to_owned();
         if tag.is_empty() {
             return Err(Refusal::of("The tag is empty. list_tags knows the tags."));
@@ -59,15 +53,14 @@ impl McpServer {
         let request = Request {
             viewer: &viewer,
             method: "search_by_tag",
-            vault: &vault,
+            vault: &page.vault,
             arguments: &arguments,
         };
-        let after = self.cursors.place(request, &cursor)?;
-        let limit = limit(given, DEFAULT_LIMIT, MOST);
         let wanted = tag.clone();
-        let listed = self.ask(&viewer, &vault, move |vault, viewer| {
-            fitting(limit, |limit| vault.notes_with_tag(viewer, &wanted, limit, after.as_ref()))
-        });
-        Ok(self.list_answer(request, &listed.await??))
+        let list =
+            move |vault: &Vault, viewer: &Viewer, limit: usize, after: Option<&ListPlace>| {
+                vault.notes_with_tag(viewer, &wanted, limit, after)
+            };
+        self.list_page(request, &page, list).await
     }
 }

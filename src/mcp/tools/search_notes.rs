@@ -11,9 +11,9 @@ use super::{NO_QUERY, Refusal};
 use crate::access::permit::Viewer;
 use crate::mcp::cursor::{MOST_MARKS, Request};
 use crate::mcp::lenient::{limit, text, whole};
-use crate::mcp::render::hits::{DEFAULT_BYTES, MOST_BYTES, SearchAnswer, fitting};
+use crate::mcp::render::hits::{SearchAnswer, fitting, least_bytes, most_bytes};
 use crate::mcp::service::McpServer;
-use crate::vault::answers::{SearchRequest, SearchResults, shown_mark};
+use crate::vault::answers::{Passages, SearchRequest, SearchResults, shown_mark};
 
 const DEFAULT_LIMIT: u32 = 10;
 const MOST: u32 = 100;
@@ -77,9 +77,10 @@ impl McpServer {
         };
         let shown = self.cursors.marks(request, &cursor)?;
         let limit = limit(given, DEFAULT_LIMIT, MOST);
-        let search = Search { vault: &vault, query: &query, folder: &folder, limit };
+        let most = most_bytes(limit, DEFAULT_LIMIT);
+        let passages = Passages::Fitting { bytes: most, least: least_bytes };
+        let search = Search { vault: &vault, query: &query, folder: &folder, limit, passages };
         let results = self.find_notes(&viewer, &search, shown.clone()).await?;
-        let most = if limit > DEFAULT_LIMIT as usize { MOST_BYTES } else { DEFAULT_BYTES };
         Ok(fitting(&vault, &results, most, |hits| {
             let new = results.hits[..hits].iter().map(|hit| shown_mark(&hit.note.path));
             let marks: Vec<u64> = shown.iter().copied().chain(new).collect();
@@ -95,6 +96,7 @@ pub(in crate::mcp) struct Search<'a> {
     pub(in crate::mcp) query: &'a str,
     pub(in crate::mcp) folder: &'a str,
     pub(in crate::mcp) limit: usize,
+    pub(in crate::mcp) passages: Passages,
 }
 
 impl McpServer {
@@ -106,13 +108,13 @@ impl McpServer {
         search: &Search<'_>,
         shown: Vec<u64>,
     ) -> Result<SearchResults, Refusal> {
-        let Search { vault, query, folder, limit } = *search;
+        let Search { vault, query, folder, limit, passages } = *search;
         if query.trim().is_empty() {
             return Err(Refusal::of(NO_QUERY));
         }
         debug_assert!(shown.len() <= MOST_MARKS, "a cursor holds no more");
         let folder = folder.trim().trim_matches('/').to_owned();
-        let request = SearchRequest { query: query.to_owned(), folder, limit, shown };
+        let request = SearchRequest { query: query.to_owned(), folder, limit, shown, passages };
         let found =
             self.ask(viewer, vault, move |vault, viewer| vault.search_notes(viewer, &request));
         Ok(found.await??)

@@ -66,6 +66,13 @@ impl Analyzer {
         self.find(text, &|_| true, emit);
     }
 
+    /// Whether a word in ASCII letters begins as its term does: with the same letter, and
+    /// if the term has four letters or more with the same three.
+    #[must_use]
+    pub fn keeps_beginnings(&self) -> bool {
+        self.stems.keeps_beginnings()
+    }
+
     /// The same, but leaves out most of the terms whose first byte is not wanted, which
     /// saves most of the work. Says how many positions the text has.
     pub fn find(

@@ -120,6 +120,59 @@ fn a_note_of_one_word_takes_no_longer_than_another() {
     assert!(find(&text, &whole(&text), "lid", 200).is_some());
 }
 
+/// What need not be taken apart is not looked at, and makes no difference: the same text
+/// with a letter in each part that is not ASCII is taken apart as a whole.
+#[test]
+fn parts_that_are_passed_over_have_nothing_that_is_looked_for() {
+    let parts = [
+        "load_settings or loadSettings",
+        "a_bcd and x::abcd",
+        "Skies, dying ponies; tried hoping",
+        "2024-05-17 or 17.05.2024",
+        "nothing of it",
+        "don't go -- PDFs",
+        "in the sky, to die; a pony hopes and tries",
+        "abc DEF-123",
+    ];
+    let queries = [
+        "settings",
+        "loadSettings",
+        "abcd",
+        "sky",
+        "die",
+        "pony",
+        "hope",
+        "try",
+        "2024-05-17",
+        "dont",
+        "pdf",
+        "\"it don't\"",
+        "def-123",
+        "skies tries",
+        "\"nothing of it\"",
+        "bcd",
+    ];
+    for query in queries {
+        let spans_of = |parts: &[String]| {
+            let mut at = 0;
+            let spans = parts.iter().map(|part| {
+                at += part.len() + 1;
+                at - part.len() - 1..at - 1
+            });
+            (parts.join("\n"), spans.collect::<Vec<_>>())
+        };
+        let marked = |suffix: &str| {
+            let parts: Vec<String> = parts.iter().map(|part| format!("{part}{suffix}")).collect();
+            let (text, spans) = spans_of(&parts);
+            let window = find(&text, &spans, query, 1_000).expect("a window");
+            let matches = window.matches.iter().map(|found| text[found.clone()].to_owned());
+            matches.map(|found| found.replace(suffix, "")).collect::<Vec<_>>()
+        };
+        // A sign that is no letter, and so no word.
+        assert_eq!(marked(" !"), marked(" –"), "{query}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 

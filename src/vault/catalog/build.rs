@@ -211,10 +211,10 @@ impl<'a> Desk<'a> {
         let reader = self.task.reader;
         let Some(part) = partition(page.class, reader.is_in_inbox(path)) else { return };
         let parsed = (reader.parse)(text, &reader.zone);
-        let note = Arc::new(Note::new(path.clone(), &parsed, identity));
+        let language = reader.languages.of_note(parsed.language.as_deref());
+        let note = Arc::new(Note::new(path.clone(), &parsed, language, identity));
         let keys = Keys::of(&note);
         let document = document(&note, &keys, &parsed, text);
-        let language = reader.languages.of_note(parsed.language.as_deref());
         let all = &reader.analyzers;
         let analyzer = self.analyzers.entry(language).or_insert_with(|| all.take(language));
         self.read.segments.extend(self.writer.add(part, analyzer, document));

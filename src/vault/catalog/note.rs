@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::access::path::VaultPath;
+use crate::search::analysis::Language;
 use crate::search::index::{Document, Field, Namespace};
 use crate::search::query::tag_key;
 use crate::vault::fingerprint::Identity;
@@ -29,6 +30,10 @@ pub(in crate::vault) struct Note {
     pub(in crate::vault) tags: Box<[Box<str>]>,
     /// Those that may lead to notes.
     pub(in crate::vault) links: Box<[KeptLink]>,
+    /// The language that its words were reduced in.
+    pub(in crate::vault) language: Language,
+    /// The byte at which its text begins, behind the frontmatter.
+    pub(in crate::vault) body_start: u32,
     /// When the note says that it was changed.
     pub(in crate::vault) date: Option<Timestamp>,
     pub(in crate::vault) has_invalid_frontmatter: bool,
@@ -60,7 +65,12 @@ impl KeptLink {
 }
 
 impl Note {
-    pub(in crate::vault) fn new(path: VaultPath, parsed: &Parsed, identity: Identity) -> Self {
+    pub(in crate::vault) fn new(
+        path: VaultPath,
+        parsed: &Parsed,
+        language: Language,
+        identity: Identity,
+    ) -> Self {
         let title = parsed.title.as_deref().unwrap_or_else(|| path.stem()).into();
         let leads_to_notes =
             |link: &&Link| link.kind != LinkKind::External && !link.target.is_empty();
@@ -73,6 +83,9 @@ impl Note {
             title,
             tags: distinct_tags(parsed).into_iter().map(Box::from).collect(),
             links: parsed.links.iter().filter(leads_to_notes).map(kept).collect(),
+            language,
+            // Pages are no larger than 16 MiB.
+            body_start: u32::try_from(parsed.body_start).unwrap_or(0),
             date: parsed.date,
             has_invalid_frontmatter: parsed.frontmatter.error.is_some(),
             copy_of: conflict_of(&path).and_then(|original| original.parse().ok()),

@@ -4,17 +4,16 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::search::analysis::Analyzer;
 use crate::search::index::{Namespace, PartitionSet};
 use crate::search::passage::best_passage;
 use crate::search::query::Query;
-use crate::search::ranking::{Hit, Request};
+use crate::search::ranking::Request;
+use crate::vault::analyzers::Lent;
 use crate::vault::answers::{
-    NoteHit, Passage, QueryReading, SearchRequest, SearchResults, shown_mark,
+    NoteHit, Passage, Passages, QueryReading, SearchRequest, SearchResults, shown_mark,
 };
 use crate::vault::catalog::{CONFLICT_COPY, Note};
 use crate::vault::library::lists::is_in;
-use crate::vault::markdown::lines::Lines;
 use crate::vault::markdown::{self, Heading};
 use crate::vault::view::{Stale, View};
 
@@ -49,21 +48,32 @@ pub(in crate::vault) fn search(
         limit: request.limit + request.shown.len() + 1,
     });
     let shown: HashSet<u64> = request.shown.iter().copied().collect();
-    let mut fresh =
+    let fresh =
         ranked.hits.into_iter().filter(|hit| !shown.contains(&shown_mark(&hit.payload.path)));
-    let language = view.reader.languages.first();
-    let mut analyzer = view.reader.analyzers.take(language);
+    let mut analyzers = view.reader.analyzers.lend();
     let mut corrected = query.clone();
     corrected.correct(&ranked.corrected);
-    let page: Vec<Hit<Arc<Note>>> = fresh.by_ref().take(request.limit).collect();
-    let has_more = fresh.next().is_some();
-    let mut hits = Vec::with_capacity(page.len());
-    for hit in page {
+    let mut hits: Vec<NoteHit> = Vec::new();
+    let (mut taken, mut has_more) = (0, false);
+    for hit in fresh {
         let note = view.summary(&hit.payload);
-        let passage = passage(view, &corrected, &mut analyzer, &hit.payload)?;
+        let is_full = match request.passages {
+            Passages::None | Passages::All => false,
+            Passages::Fitting { bytes, least } => {
+                taken += least(&note);
+                taken > bytes && !hits.is_empty()
+            }
+        };
+        if is_full || hits.len() == request.limit {
+            has_more = true;
+            break;
+        }
+        let passage = match request.passages {
+            Passages::None => Passage::default(),
+            _ => passage(view, &corrected, &mut analyzers, &hit.payload)?,
+        };
         hits.push(NoteHit { note, score: hit.score, passage });
     }
-    view.reader.analyzers.put_back(language, analyzer);
     let reading = QueryReading {
         interpreted: query.interpreted().to_owned(),
         ignored: query.ignored.clone(),
@@ -84,20 +94,27 @@ fn conflict_copies<'a>(view: &View<'a>, visible: PartitionSet) -> HashSet<&'a st
 fn passage(
     view: &View<'_>,
     query: &Query,
-    analyzer: &mut Analyzer,
+    analyzers: &mut Lent<'_>,
     note: &Note,
 ) -> Result<Passage, Stale> {
-    let Some(text) = view.text(note)? else { return Ok(Passage::default()) };
-    let parsed = markdown::parse(&text, &view.reader.zone);
+    let Some((text, is_as_indexed)) = view.text_now(note)? else { return Ok(Passage::default()) };
     // The frontmatter is not part of what is searched, nor of what is shown (L13).
-    let start = parsed.frontmatter.bytes.end;
+    let start = note.body_start as usize;
+    // Stamps may be too coarse to tell a change.
+    let (start, language) = if is_as_indexed && text.is_char_boundary(start) {
+        (start, note.language)
+    } else {
+        let parsed = markdown::parse(&text, &view.reader.zone);
+        (parsed.body_start, view.reader.languages.of_note(parsed.language.as_deref()))
+    };
+    let parsed = markdown::parse_body(&text, start);
     let body = &text[start..];
     let in_body = |bytes: &Range<usize>| Some(bytes.start.checked_sub(start)?..bytes.end - start);
     let spans: Vec<_> = parsed.spans.iter().filter_map(|span| in_body(&span.bytes)).collect();
+    let analyzer = analyzers.of(language);
     let window = best_passage(body, &spans, query, analyzer, PASSAGE_CHARACTERS);
     Ok(window.map_or_else(Passage::default, |window| {
-        let lines = Lines::of(&text);
-        let line_of = |byte| lines.line_of(start + byte);
+        let line_of = |byte| parsed.lines.line_of(start + byte);
         let first = line_of(window.bytes.start);
         let last = line_of(window.bytes.end.saturating_sub(1).max(window.bytes.start));
         // A window may begin in the section before.

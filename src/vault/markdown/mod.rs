@@ -47,7 +47,26 @@ pub fn parse(text: &str, zone: &TimeZone) -> Parsed {
         date: head.date,
         language: head.language,
         lines: lines.count(),
+        body_start: from,
     }
+}
+
+/// Reads only what is below the frontmatter, from this byte on, and of that only what is
+/// needed to show a part of it: the same as [`parse`] has of it.
+pub(in crate::vault) fn parse_body(text: &str, from: usize) -> Body {
+    let lines = Lines::of(text);
+    let found = body::read(text, from, &lines);
+    Body { lines, headings: found.headings, spans: found.spans.finish() }
+}
+
+/// What is below the frontmatter.
+pub(in crate::vault) struct Body {
+    /// Of the whole text.
+    pub(in crate::vault) lines: Lines,
+    /// See [`Parsed::headings`].
+    pub(in crate::vault) headings: Vec<Heading>,
+    /// See [`Parsed::spans`].
+    pub(in crate::vault) spans: Vec<Span>,
 }
 
 /// What a note holds, apart from where it lies and who may see it.
@@ -76,6 +95,8 @@ pub struct Parsed {
     pub language: Option<String>,
     /// The number of lines of the file.
     pub lines: u32,
+    /// The byte at which the text begins, behind frontmatter and byte order mark.
+    pub body_start: usize,
 }
 
 /// The block of data at the top of a note.

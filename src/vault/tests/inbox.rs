@@ -9,7 +9,7 @@ use crate::access::class::PageClass;
 use crate::access::permit::Viewer;
 use crate::clock::{Clock, UnixTime};
 use crate::contract::scope::Scope;
-use crate::vault::answers::{Change, SearchRequest};
+use crate::vault::answers::{Change, Passages, SearchRequest};
 use crate::vault::inbox::{Deed, NoteToWrite, WriteError, WriteMode, WrittenNote};
 use crate::vault::{Settings, Unavailable, Vault};
 
@@ -101,7 +101,8 @@ fn a_written_note_is_in_the_index_at_once() {
 
 fn found(vault: &Vault, query: &str, folder: &str) -> Vec<String> {
     let (query, folder) = (query.to_owned(), folder.to_owned());
-    let request = SearchRequest { query, folder, limit: 10, shown: Vec::new() };
+    let request =
+        SearchRequest { query, folder, limit: 10, shown: Vec::new(), passages: Passages::All };
     let found = vault.search_notes(&writer(), &request).expect("an answer");
     found.hits.iter().map(|hit| hit.note.path.to_string()).collect()
 }

@@ -26,7 +26,7 @@ use crate::access::class::PageClass;
 use crate::access::permit::{Hidden, Viewer};
 use crate::clock::{Clock, ManualClock, UnixTime};
 use crate::contract::scope::{Scope, ScopeSet};
-use crate::vault::answers::{NoteHit, SearchRequest};
+use crate::vault::answers::{NoteHit, Passages, SearchRequest};
 use crate::vault::{Page, ReadError, Settings, Unavailable, Vault};
 
 /// The usual rules: people and one folder are encrypted, the rule file is not.
@@ -141,7 +141,8 @@ impl OpenVault {
         limit: usize,
     ) -> Result<Vec<NoteHit>, Unavailable> {
         let (query, folder) = (query.to_owned(), String::new());
-        let request = SearchRequest { query, folder, limit, shown: Vec::new() };
+        let request =
+            SearchRequest { query, folder, limit, shown: Vec::new(), passages: Passages::All };
         self.vault.search_notes(viewer, &request).map(|found| found.hits)
     }
 

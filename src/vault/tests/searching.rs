@@ -7,9 +7,11 @@ use std::thread;
 use std::time::SystemTime;
 
 use super::{Folder, computed, everything, viewer};
+use crate::clock::{Clock, UnixTime};
 use crate::contract::scope::{Scope, ScopeSet};
-use crate::vault::ReadError;
-use crate::vault::answers::{NoteHit, Relation};
+use crate::search::analysis::{Language, Languages};
+use crate::vault::answers::{NoteHit, Passage, Passages, Relation, SearchRequest};
+use crate::vault::{ReadError, Settings, Vault};
 
 fn paths(hits: &[NoteHit]) -> Vec<&str> {
     hits.iter().map(|hit| hit.note.path.as_str()).collect()
@@ -65,6 +67,35 @@ fn a_passage_begins_behind_the_frontmatter() {
         assert_eq!(passage.lines, Some(lines), "{query}: {passage:?}");
         assert_eq!(passage.anchor.as_deref(), Some(heading), "{query}: {passage:?}");
     }
+}
+
+/// Issue, Build 2: a passage is made in the language of its note, as the index was, and
+/// not in the first language of the vault.
+#[test]
+fn a_passage_shows_what_matches_in_the_language_of_its_note() {
+    let folder = Folder::plain();
+    let hay = "Stroh und Heu. ".repeat(40);
+    let text = |head: &str| format!("{head}{hay}\n\nDie alten Häuser am Hang.\n");
+    folder.write("german.md", text("---\nlang: de\n---\n"));
+    folder.write("plain.md", text(""));
+    let languages = Languages::new(vec![Language::English, Language::German]);
+    let (clock, _) = Clock::manual(UnixTime::from_seconds(1_000_000));
+    let settings = Settings { languages, ..Settings::of(folder.path()) };
+    let vault = Vault::open(settings, clock).expect("a vault that opens");
+    let request = SearchRequest {
+        query: "Haus".to_owned(),
+        folder: String::new(),
+        limit: 10,
+        shown: Vec::new(),
+        passages: Passages::All,
+    };
+    let hits = vault.search_notes(&everything(), &request).expect("an answer").hits;
+    // Without its language the other is an English note, and has no such word.
+    assert_eq!(paths(&hits), ["german.md"]);
+    let Passage { text, matches, .. } = &hits[0].passage;
+    assert_eq!(matches.len(), 1, "{text}");
+    let found: String = text.chars().skip(matches[0].start).take(matches[0].len()).collect();
+    assert_eq!(found, "Häuser");
 }
 
 /// Reasons are words that somebody can read, not the stems that the index has.

@@ -1,0 +1,158 @@
+//! No answer is larger than clients take (L61), whatever the vault holds.
+
+use std::fs;
+use std::sync::Arc;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use rmcp::model::GetPromptRequestParams;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tower::ServiceExt as _;
+
+use super::viewer;
+use crate::clock::Clock;
+use crate::contract::scope::ScopeSet;
+use crate::entropy::Entropy;
+use crate::mcp::service::McpServer;
+use crate::mcp::toolset::Toolset;
+use crate::mcp::vaults::Vaults;
+use crate::resource_server::verify::VerifiedToken;
+use crate::vault::{Settings, Vault};
+
+/// A server over a vault with a book in it, and a hub that a hundred notes with long
+/// names link to.
+fn library(toolsets: &[Toolset]) -> (McpServer, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("book.md"), book()).unwrap();
+    fs::write(folder.path().join("line.md"), "word ".repeat(20_000)).unwrap();
+    let links: Vec<String> = (0..100).map(|number| format!("[[{}]]\n", name(number))).collect();
+    fs::write(folder.path().join("hub.md"), format!("# Hub\n\n{}", links.concat())).unwrap();
+    for number in 0..100 {
+        let text = format!("# A note with a long title {number}\n\nOne line leads to [[hub]].\n");
+        let text = format!("{text}\n{}", "heat pump and other words ".repeat(40));
+        fs::write(folder.path().join(format!("{}.md", name(number))), text).unwrap();
+    }
+    let vault = Vault::open(Settings::of(folder.path()), Clock::system()).expect("a vault");
+    let toolsets = toolsets.iter().copied().collect();
+    (McpServer::new(Vaults::single(vault), toolsets, Entropy::seeded(1)), folder)
+}
+
+fn book() -> String {
+    "A line of a book with a \"quotation\" in it, and a few more words.\n".repeat(4_000)
+}
+
+fn name(number: usize) -> String {
+    format!("a note with rather a long name, as people write them who like names {number}")
+}
+
+/// What a tool answers to the owner, as bytes.
+async fn called(server: &McpServer, tool: &str, arguments: Value) -> String {
+    let message = json!({
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": { "name": tool, "arguments": arguments, "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        } },
+    });
+    let request = Request::post("/mcp")
+        .header("host", "localhost")
+        .header("content-type", "application/json")
+        .header("accept", "application/json, text/event-stream")
+        .header("mcp-protocol-version", "2026-07-28")
+        .header("mcp-method", "tools/call")
+        .header("mcp-name", tool)
+        .extension(VerifiedToken::unsigned("ann", "client", ScopeSet::ALL))
+        .body(Body::from(message.to_string()))
+        .unwrap();
+    let response = server.clone().into_http(Arc::default()).oneshot(request).await.unwrap();
+    let body = to_bytes(Body::new(response.into_body()), usize::MAX).await.unwrap();
+    String::from_utf8(body.to_vec()).unwrap()
+}
+
+fn structure(answer: &str) -> Value {
+    let answer: Value = serde_json::from_str(answer).unwrap();
+    assert_ne!(answer["result"]["isError"], true, "{answer}");
+    answer["result"]["structuredContent"].clone()
+}
+
+#[tokio::test]
+async fn no_tool_answers_more_than_clients_take() {
+    let (server, _folder) = library(&Toolset::ALL);
+    let hub = json!({ "path": "hub.md" });
+    let rows = [
+        ("search", json!({ "query": "heat pump" }), 8_000),
+        ("search", json!({ "query": "heat pump", "limit": 50 }), 25_000),
+        ("search_notes", json!({ "query": "heat pump" }), 8_000),
+        ("search_notes", json!({ "query": "heat pump", "limit": 100 }), 25_000),
+        ("read_page", json!({ "path": "book.md" }), 90_000),
+        ("read_page", json!({ "path": "line.md" }), 90_000),
+        ("fetch", json!({ "id": "book.md" }), 90_000),
+        ("read_note", json!({ "path": "book.md" }), 25_000),
+        ("list_notes", json!({}), 25_000),
+        ("get_backlinks", hub.clone(), 8_000),
+        ("get_note_metadata", hub.clone(), 25_000),
+        ("find_related_notes", hub, 25_000),
+        ("list_tags", json!({}), 8_000),
+        ("vault_stats", json!({}), 8_000),
+    ];
+    for (tool, arguments, most) in rows {
+        let answer = called(&server, tool, arguments.clone()).await;
+        assert!(answer.len() <= most, "{tool} {arguments}: {}", answer.len());
+        let _ = structure(&answer);
+    }
+}
+
+/// Whoever follows what an answer says of the rest has read all of it.
+#[tokio::test]
+async fn what_is_left_out_can_be_read_all_the_same() {
+    let (server, _folder) = library(&[Toolset::Pages, Toolset::Notes]);
+    let (mut text, mut line) = (String::new(), 1);
+    while line > 0 {
+        let arguments = json!({ "path": "book.md", "start_line": line });
+        let page = structure(&called(&server, "read_page", arguments).await);
+        text.push_str(page["content"].as_str().unwrap());
+        let next = page["next_start_line"].as_u64().unwrap_or_default();
+        let left_out = page["left_out"].as_str().unwrap_or_default();
+        let says_how = left_out.ends_with(&format!("go on with start_line {next}."));
+        assert!(next == 0 && left_out.is_empty() || says_how, "{left_out}");
+        line = next;
+    }
+    assert!(text == book());
+
+    let (mut links, mut cursor) = (0, String::new());
+    loop {
+        let arguments = json!({ "path": "hub.md", "cursor": cursor });
+        let page = structure(&called(&server, "get_backlinks", arguments).await);
+        assert_eq!(page["total_backlinks"], 100);
+        links += page["backlinks"].as_array().unwrap().len();
+        cursor = page["next_cursor"].as_str().unwrap_or_default().to_owned();
+        if cursor.is_empty() {
+            break;
+        }
+    }
+    assert_eq!(links, 100);
+}
+
+#[tokio::test]
+async fn resources_and_prompts_end_somewhere() {
+    let (server, _folder) = library(&[Toolset::Pages, Toolset::Notes]);
+    let read = server.resource(&viewer("ann"), "vault://notes/book.md").await.unwrap();
+    let read = serde_json::to_value(&read).unwrap();
+    let text = read["contents"][0]["text"].as_str().unwrap();
+    assert!((250_000..257_000).contains(&text.len()), "{}", text.len());
+    let end = text.lines().last().unwrap();
+    assert!(end.starts_with("[Lines ") && end.contains("read_note goes on with"), "{end}");
+    let small = server.resource(&viewer("ann"), "vault://notes/hub.md").await.unwrap();
+    let small = serde_json::to_value(&small).unwrap();
+    assert!(!small["contents"][0]["text"].as_str().unwrap().contains("left out"));
+
+    let mut request = GetPromptRequestParams::new("find_connections");
+    let arguments = json!({ "note_path": "hub.md" });
+    request.arguments = arguments.as_object().cloned();
+    let prompt = server.prompt(&viewer("ann"), request).await.unwrap();
+    let bytes = serde_json::to_string(&prompt).unwrap().len();
+    assert!(bytes < 8_000, "{bytes}");
+}
