@@ -138,8 +138,9 @@ pub(in crate::mcp) fn fitting(
 ) -> CallToolResult {
     let dates: Vec<Dates> = results.hits.iter().map(Dates::of).collect();
     let page = Page { vault, results, dates: &dates };
-    let smallest = page.sizes(page.results.hits.len(), SHAPES[SHAPES.len() - 1]);
     let mut shown = results.hits.len();
+    // What each hit takes in the last shape, once that is known to be too much.
+    let mut smallest: Option<Vec<usize>> = None;
     loop {
         let next = if shown < results.hits.len() || results.has_more {
             Next::from(cursor(shown))
@@ -148,11 +149,14 @@ pub(in crate::mcp) fn fitting(
         };
         let around = length(&page.written(0, SHAPES[0], &next));
         let fits = |hits: &[usize]| around + hits.iter().sum::<usize>() <= most;
-        if fits(&smallest[..shown]) || shown <= 1 {
+        let may_fit = smallest.as_ref().is_none_or(|hits| fits(&hits[..shown]));
+        if may_fit || shown <= 1 {
             // Each shape takes less than the one before it.
             let larger = SHAPES.partition_point(|shape| !fits(&page.sizes(shown, *shape)));
-            let shape = SHAPES[larger.min(SHAPES.len() - 1)];
-            return page.written(shown, shape, &next);
+            if larger < SHAPES.len() || shown <= 1 {
+                return page.written(shown, SHAPES[larger.min(SHAPES.len() - 1)], &next);
+            }
+            smallest = Some(page.sizes(shown, SHAPES[SHAPES.len() - 1]));
         }
         // Paths and titles alone are too long.
         shown = shown * 3 / 4;
@@ -346,10 +350,10 @@ impl<'a> HitEntry<'a> {
 /// A passage with at most `most` characters, cut around its first match, and where the
 /// matches are then.
 pub(in crate::mcp) fn cut(passage: &Passage, most: usize) -> (String, Vec<Range<usize>>) {
-    let characters: Vec<char> = passage.text.chars().collect();
-    if characters.len() <= most {
+    if passage.text.chars().nth(most).is_none() {
         return (passage.text.clone(), passage.matches.clone());
     }
+    let characters: Vec<char> = passage.text.chars().collect();
     let first = passage.matches.first().cloned().unwrap_or_default();
     // A quarter of what is shown stands before the match, if all of the match fits behind.
     let before = (most / 4).min(most.saturating_sub(first.len()));

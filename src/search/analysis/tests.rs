@@ -48,6 +48,25 @@ fn words_are_found_in_any_letter_case_and_inflection() {
     check(" \t\r\n -- *** ... ", &[]);
 }
 
+/// Passages pass over text in which nothing begins like a word that is looked for.
+#[test]
+fn a_stem_of_four_letters_begins_as_its_word_does() {
+    assert!(Analyzer::new(Language::English).keeps_beginnings());
+    let beginnings = "hop tr sk pon rel sens organ dig happ gener comm univers d l t v id gent ugl \
+        earl onl singl inn out cann herr proce exce bl ac nob agre s th qu y e";
+    let endings = ["", "y", "ies", "ied", "ying", "ing", "ed", "e", "es", "s", "ization", "fully"];
+    let later = ["ational", "ousness", "iveness", "bility", "ibilities", "ly", "ally", "ement"];
+    for beginning in beginnings.split_whitespace() {
+        for ending in endings.iter().chain(&later) {
+            let word = format!("{beginning}{ending}");
+            for stem in terms_in(Language::English, &word) {
+                let kept = if stem.len() > 3 { 3 } else { 1 };
+                assert_eq!(stem[..kept], word[..kept], "{word}: {stem}");
+            }
+        }
+    }
+}
+
 /// L25: marks are folded where they are ornaments, and kept where they make the letter.
 #[test]
 fn marks_are_folded_in_latin_greek_and_cyrillic_only() {

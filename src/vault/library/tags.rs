@@ -1,7 +1,7 @@
 //! The tags of the visible notes.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use crate::search::query::tag_key;
 use crate::vault::answers::TagCount;
@@ -12,6 +12,8 @@ use crate::vault::view::{Inbox, View};
 #[derive(Default)]
 struct Use<'a> {
     notes: usize,
+    /// The number of the note that was counted last.
+    last_note: Option<usize>,
     spellings: BTreeMap<&'a str, usize>,
 }
 
@@ -19,22 +21,30 @@ struct Use<'a> {
 /// tag, however many of the tags below it has.
 pub(in crate::vault) fn count(view: &View<'_>, prefix: &str) -> Vec<TagCount> {
     let prefix = tag_key(prefix);
-    let mut by_tag: HashMap<String, Use<'_>> = HashMap::new();
-    for note in view.notes(Inbox::LeftOut) {
-        let mut counted = HashSet::new();
+    let mut uses: Vec<Use<'_>> = Vec::new();
+    let mut by_tag: HashMap<String, usize> = HashMap::new();
+    // Folding takes long, and most notes use spellings that others use too.
+    let mut by_spelling: HashMap<&str, Option<usize>> = HashMap::new();
+    for (number, note) in view.notes(Inbox::LeftOut).enumerate() {
         for spelling in note.tags.iter().flat_map(|tag| with_parents(tag)) {
-            let folded = tag_key(spelling);
-            if !folded.starts_with(&prefix) || counted.contains(&folded) {
-                continue;
+            let place = *by_spelling.entry(spelling).or_insert_with(|| {
+                let folded = tag_key(spelling);
+                folded.starts_with(&prefix).then(|| {
+                    *by_tag.entry(folded).or_insert_with(|| {
+                        uses.push(Use::default());
+                        uses.len() - 1
+                    })
+                })
+            });
+            let Some(used) = place.and_then(|place| uses.get_mut(place)) else { continue };
+            if used.last_note.replace(number) != Some(number) {
+                used.notes += 1;
+                *used.spellings.entry(spelling).or_default() += 1;
             }
-            let used = by_tag.entry(folded.clone()).or_default();
-            used.notes += 1;
-            *used.spellings.entry(spelling).or_default() += 1;
-            counted.insert(folded);
         }
     }
-    let mut tags: Vec<TagCount> = by_tag
-        .into_values()
+    let mut tags: Vec<TagCount> = uses
+        .iter()
         .map(|used| TagCount { tag: used.usual_spelling().to_owned(), notes: used.notes })
         .collect();
     tags.sort_unstable_by(|one, other| {
