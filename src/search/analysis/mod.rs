@@ -28,7 +28,7 @@ pub(in crate::search) use scan::{Buffers, Found, Role, scan};
 pub use stems::{Memo, Numbered};
 pub(in crate::search) use stems::{Stems, Terms};
 
-/// Finds the terms of texts in one language. Has buffers and a cache of four megabytes
+/// Finds the terms of texts in one language. Has buffers and a cache of two megabytes
 /// that are used again: keep one for each thread.
 pub struct Analyzer {
     buffers: Buffers,
