@@ -12,6 +12,7 @@ mod data_uri;
 mod dense;
 mod fold;
 mod language;
+mod letters;
 mod scan;
 mod script;
 mod stems;
@@ -27,7 +28,7 @@ pub(in crate::search) use scan::{Buffers, Found, Role, scan};
 pub use stems::{Memo, Numbered};
 pub(in crate::search) use stems::{Stems, Terms};
 
-/// Finds the terms of texts in one language. Has buffers and a cache of four megabytes
+/// Finds the terms of texts in one language. Has buffers and a cache of two megabytes
 /// that are used again: keep one for each thread.
 pub struct Analyzer {
     buffers: Buffers,
@@ -63,7 +64,7 @@ impl Analyzer {
     /// beginnings of the byte ranges, which lie between characters. Exactly one token at
     /// each position is no extra, and comes first.
     pub fn analyze(&mut self, text: &str, emit: &mut dyn FnMut(Token<'_>)) {
-        self.find(text, &|_| true, emit);
+        self.read(text, true, &|_| true, emit);
     }
 
     /// Whether a word in ASCII letters begins as its term does: with the same letter, and
@@ -81,9 +82,24 @@ impl Analyzer {
         is_wanted: &dyn Fn(u8) -> bool,
         emit: &mut dyn FnMut(Token<'_>),
     ) -> u32 {
+        self.read(text, false, is_wanted, emit)
+    }
+
+    /// `is_all` says that most of the terms are wanted.
+    fn read(
+        &mut self,
+        text: &str,
+        is_all: bool,
+        is_wanted: &dyn Fn(u8) -> bool,
+        emit: &mut dyn FnMut(Token<'_>),
+    ) -> u32 {
         let Self { buffers, stems } = self;
         let keeps_beginnings = stems.keeps_beginnings();
+        let mut looked_over = 0;
         scan(buffers, text, &mut |found| {
+            if is_all && found.bytes.start >= looked_over {
+                looked_over = stems.look_over(text.as_bytes(), found.bytes.start);
+            }
             let first = found.text.as_bytes().first().copied().unwrap_or_default();
             // Folding changes what is not ASCII; some stemmers change beginnings.
             let is_final = first.is_ascii() && (keeps_beginnings || !found.has_stem);

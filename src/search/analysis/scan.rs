@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::compound::{Piece, is_camel_case};
 use super::fold::{push_folded, push_lower};
+use super::letters::{Letters, window};
 use super::script::{Class, class_of, is_plain};
 
 /// The longest term in bytes, before it is reduced to its stem. What is longer is cut:
@@ -92,14 +93,48 @@ impl Scan<'_> {
         while self.position < MOST_POSITIONS
             && let Some(byte) = bytes.get(self.at)
         {
-            if byte.is_ascii_alphanumeric() {
-                self.compound();
-            } else if byte.is_ascii() {
-                self.at += 1;
-            } else {
-                self.beyond_ascii();
+            if !(byte.is_ascii_alphabetic() && self.plain_word()) {
+                self.step(*byte);
             }
         }
+    }
+
+    /// Goes behind what begins here with this byte.
+    fn step(&mut self, byte: u8) {
+        if byte.is_ascii_alphanumeric() {
+            self.compound();
+        } else if byte.is_ascii() {
+            self.at += 1;
+        } else {
+            self.beyond_ascii();
+        }
+    }
+
+    /// Reads a word of a few ASCII letters that nothing joins to another, as most words
+    /// are; `false` if it is anything else. The same as [`compound`](Self::compound), but
+    /// faster.
+    fn plain_word(&mut self) -> bool {
+        let bytes = self.text.as_bytes();
+        let Some(letters) = Letters::at_start(window(bytes, self.at)) else { return false };
+        let end = self.at + letters.length;
+        if letters.may_be_camel_case || !ends_word(bytes, end) {
+            return false;
+        }
+        let bytes = self.at..end;
+        let (text, position) = (&self.text[bytes.clone()], self.position);
+        let (has_stem, role) = (true, Role::Main);
+        self.at = end;
+        if letters.has_upper {
+            let Buffers { lower, .. } = &mut *self.buffers;
+            lower.clear();
+            lower.push_str(text);
+            lower.make_ascii_lowercase();
+            (self.sink)(Found { text: lower, has_stem, role, position, bytes });
+        } else {
+            (self.sink)(Found { text, has_stem, role, position, bytes });
+        }
+        self.position += 1;
+        true
     }
 
     fn beyond_ascii(&mut self) {
@@ -189,6 +224,20 @@ impl Scan<'_> {
     }
 }
 
+/// Whether a word of ASCII letters certainly ends at a place, with no sign that belongs
+/// to it or joins it to another.
+fn ends_word(text: &[u8], at: usize) -> bool {
+    match text.get(at..).unwrap_or_default() {
+        []
+        | [0..=b' ' | b',' | b';' | b'!' | b'?' | b'"' | b'(' | b')' | b'[' | b']' | b'*', ..] => {
+            true
+        }
+        // At the end of a sentence, or of a quotation.
+        [b'.' | b':' | b'\'' | b'-', rest @ ..] => matches!(rest, [] | [0..=b' ', ..]),
+        _ => false,
+    }
+}
+
 /// The beginning of a text, at most so many bytes.
 pub(super) fn cut(text: &str, most: usize) -> &str {
     let mut end = most.min(text.len());
@@ -196,4 +245,40 @@ pub(super) fn cut(text: &str, most: usize) -> &str {
         end -= 1;
     }
     &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{ProptestConfig, prop_assert_eq, proptest};
+
+    use super::{Buffers, Scan, scan};
+
+    /// What is found if no word is taken for a plain one.
+    fn found_step_by_step(text: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        let sink = &mut |it: super::Found<'_>| found.push(format!("{it:?}"));
+        let mut scan = Scan { text, at: 0, position: 0, buffers: &mut Buffers::default(), sink };
+        while let Some(byte) = text.as_bytes().get(scan.at) {
+            scan.step(*byte);
+        }
+        found
+    }
+
+    fn found(text: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        scan(&mut Buffers::default(), text, &mut |it| found.push(format!("{it:?}")));
+        found
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4_000))]
+
+        /// Plain words are read faster, and otherwise like all others.
+        #[test]
+        fn plain_words_are_no_other_words(
+            text in "([a-zA-Z]{1,3}|[a-zA-Z]{14,18}|data|n't|[ -~]|[ .:'+#,_-]|[\\t\\n\\x00é日\u{ad}\u{301}’—0-9]){0,12}",
+        ) {
+            prop_assert_eq!(found(&text), found_step_by_step(&text));
+        }
+    }
 }

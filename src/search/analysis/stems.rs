@@ -6,16 +6,19 @@ use frostem::{Algorithm, Stemmer};
 
 use super::fold::push_folded;
 use super::language::Language;
+use super::letters::{Key, Letters, WINDOW, hash, key_of, window};
 use super::script::{Script, script_of};
 
 /// How many sets of two slots the cache has: with the words of a vault of 10,000 notes,
 /// one word in thirty is not found in it.
 const SETS: usize = 1 << 15;
 
-/// The longest word that is kept, in bytes, and the longest end of a stem that differs
-/// from the word.
-const LONGEST_WORD: usize = 17;
-const LONGEST_END: usize = 5;
+/// The longest end of a stem that differs from the word, in bytes.
+const LONGEST_END: usize = 7;
+
+/// So much of a text is looked over at once, in bytes: the sets of its words lie then in
+/// the fastest cache of the processor until they are used.
+const LOOKED_OVER: usize = 1 << 10;
 
 /// Makes terms of words. Most words of a text have been seen before: for those it is
 /// one look into a cache of fixed size.
@@ -61,8 +64,8 @@ struct Set([Slot; 2]);
 #[derive(Clone)]
 struct Slot {
     memo: Memo,
-    word: [u8; LONGEST_WORD],
-    length: u8,
+    /// Zeros stand for no word.
+    word: Key,
     end: [u8; LONGEST_END],
     /// The bytes of the word that are kept, and above them the length of the end.
     lengths: u8,
@@ -72,29 +75,22 @@ impl Slot {
     const fn empty() -> Self {
         Self {
             memo: Cell::new(Numbered { owner: 0, number: 0 }),
-            word: [0; LONGEST_WORD],
-            length: 0,
+            word: [0; 2],
             end: [0; LONGEST_END],
             lengths: 0,
         }
     }
 
-    fn holds(&self, word: &[u8]) -> bool {
-        self.word[..usize::from(self.length)] == *word
-    }
-
     /// The slot of a word, if it fits into one.
-    fn of(word: &str, stem: &str) -> Option<Self> {
+    fn of(word: &str, key: Key, stem: &str) -> Option<Self> {
         let is_same = |(left, right): &(u8, u8)| left == right;
         let mut kept = word.bytes().zip(stem.bytes()).take_while(is_same).count();
         while !word.is_char_boundary(kept) {
             kept -= 1;
         }
         let end = &stem[kept..];
-        let mut slot = Self::empty();
-        slot.word.get_mut(..word.len())?.copy_from_slice(word.as_bytes());
+        let mut slot = Self { word: key, ..Self::empty() };
         slot.end.get_mut(..end.len())?.copy_from_slice(end.as_bytes());
-        slot.length = u8::try_from(word.len()).ok()?;
         slot.lengths = u8::try_from(kept | end.len() << 5).ok()?;
         Some(slot)
     }
@@ -120,24 +116,21 @@ impl Stems {
 
     /// The terms of a word of letters that is in lower case.
     pub(super) fn terms<'a>(&'a mut self, word: &'a str) -> Terms<'a> {
-        if word.len() > LONGEST_WORD || word.is_empty() {
+        let Some(key) = key_of(word.as_bytes()).filter(|key| *key != [0; 2]) else {
             return self.terms_once(word);
-        }
-        if self.sets.is_empty() {
-            self.sets = vec![Set([Slot::empty(), Slot::empty()]); SETS];
-        }
-        let place = hash(word.as_bytes()) & (SETS - 1);
+        };
+        self.make_room();
+        let place = place_of(key);
         let Set([newer, older]) = &mut self.sets[place];
-        if !newer.holds(word.as_bytes()) {
+        if newer.word != key {
             std::mem::swap(newer, older);
-            if !newer.holds(word.as_bytes()) {
+            if newer.word != key {
                 let first_length = self.reduce(word);
-                if first_length == self.terms.len()
-                    && let Some(slot) = Slot::of(word, &self.terms)
-                {
-                    self.sets[place].0[0] = slot;
-                }
-                return split(&self.terms, first_length);
+                let slot = Slot::of(word, key, &self.terms);
+                let Some(slot) = slot.filter(|_| first_length == self.terms.len()) else {
+                    return split(&self.terms, first_length);
+                };
+                self.sets[place].0[0] = slot;
             }
         }
         let slot = &self.sets[place].0[0];
@@ -150,6 +143,33 @@ impl Stems {
         self.terms.push_str(kept);
         self.terms.push_str(std::str::from_utf8(end).unwrap_or_default());
         Terms { first: &self.terms, second: None, memo: Some(&slot.memo) }
+    }
+
+    /// Has the processor fetch what the words of ASCII letters from a place on need, many
+    /// at a time: one after the other it would wait for each. Says how far it has come.
+    /// Nothing else depends on it.
+    pub(super) fn look_over(&mut self, text: &[u8], from: usize) -> usize {
+        self.make_room();
+        let end = text.len().min(from + LOOKED_OVER);
+        let (mut at, mut fetched) = (from, 0);
+        while at < end {
+            match Letters::at_start(window(text, at)) {
+                Some(Letters { length: 0, .. }) => at += 1,
+                Some(letters) => {
+                    fetched |= self.sets[place_of(letters.key)].0[0].lengths;
+                    at += letters.length + 1;
+                }
+                None => at += WINDOW,
+            }
+        }
+        std::hint::black_box(fetched);
+        at
+    }
+
+    fn make_room(&mut self) {
+        if self.sets.is_empty() {
+            self.sets = vec![Set([Slot::empty(), Slot::empty()]); SETS];
+        }
     }
 
     /// The same without the cache, for a few words.
@@ -211,23 +231,6 @@ fn split(terms: &str, first_length: usize) -> Terms<'_> {
     Terms { first, second: (!second.is_empty()).then_some(second), memo: None }
 }
 
-/// Multiplies and rotates eight bytes at a time. Whoever writes words that collide
-/// only makes the cache useless, not the work quadratic.
-fn hash(word: &[u8]) -> usize {
-    let mut state = word.len() as u64;
-    let mut chunks = word.chunks_exact(8);
-    for chunk in &mut chunks {
-        let mut bytes = [0; 8];
-        bytes.copy_from_slice(chunk);
-        state = mixed(state, u64::from_le_bytes(bytes));
-    }
-    let mut bytes = [0; 8];
-    let rest = chunks.remainder();
-    bytes[..rest.len()].copy_from_slice(rest);
-    let state = mixed(state, u64::from_le_bytes(bytes));
-    usize::try_from(state >> 40).unwrap_or_default()
-}
-
-fn mixed(state: u64, value: u64) -> u64 {
-    (state.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95)
+fn place_of(key: Key) -> usize {
+    usize::try_from(hash(key) >> 40).unwrap_or_default() & (SETS - 1)
 }

@@ -170,6 +170,20 @@ impl<P> SegmentBuilder<P> {
             let mut shape =
                 Shape { frequency: as_u32(group.len()), in_title: 0, position_bytes: 0 };
             scratch.positions.clear();
+            if let [token] = group
+                && lower(*token) >= title_length
+            {
+                // As most words of a text: nothing has to be put together first.
+                let position = lower(*token);
+                shape.position_bytes = varint::length(position);
+                varint::write(chunk, term - previous);
+                varint::write(chunk, 1 << 1);
+                varint::write(chunk, shape.position_bytes);
+                varint::write(chunk, position);
+                previous = term;
+                scratch.shapes.push((term, shape));
+                continue;
+            }
             let mut last = 0;
             for token in group {
                 let position = lower(*token);
@@ -188,8 +202,10 @@ impl<P> SegmentBuilder<P> {
             previous = term;
             scratch.shapes.push((term, shape));
         }
-        // Each of these is somewhere else in memory. Apart from the work above, the
-        // processor waits for many of them at once.
+        // Each of these is somewhere else in memory. Looked at before anything else is done,
+        // the processor waits for many of them at once.
+        let sizes = scratch.shapes.iter().map(|(term, _)| terms[*term as usize].documents);
+        std::hint::black_box(sizes.fold(0, |all, size| all | size));
         for (term, shape) in scratch.shapes.drain(..) {
             let size = &mut terms[term as usize];
             size.postings += shape.length(document - size.last_document);
@@ -225,6 +241,8 @@ struct Turning {
     lists: Lists,
     cursors: Vec<Cursor>,
     of_document: Vec<u32>,
+    /// Those of the document that is turned: the term, and where its positions begin.
+    postings: Vec<(u32, Shape, usize)>,
 }
 
 /// How far the lists of a term are written: all that a posting needs in one place.
@@ -265,13 +283,14 @@ impl Turning {
         lists.positions = vec![0; entry.positions as usize];
         let nothing = Skip { document: 0, posting: 0, positions: 0 };
         lists.skips = vec![nothing; entry.skips as usize];
-        Self { lists, cursors, of_document: Vec::new() }
+        Self { lists, cursors, of_document: Vec::new(), postings: Vec::new() }
     }
 
     /// Takes the document that begins at a place.
     fn turn(&mut self, chunk: &[u8], at: &mut usize) {
         let document = as_u32(self.lists.forward_starts.len());
         self.of_document.clear();
+        self.postings.clear();
         let mut term = 0;
         for _ in 0..varint::read(chunk, at) {
             term += varint::read(chunk, at);
@@ -279,10 +298,16 @@ impl Turning {
             let in_title = if frequency & 1 == 0 { 0 } else { varint::read(chunk, at) };
             let position_bytes = varint::read(chunk, at);
             let shape = Shape { frequency: frequency >> 1, in_title, position_bytes };
-            let end = *at + position_bytes as usize;
-            self.place(document, term, shape, &chunk[*at..end]);
-            *at = end;
+            self.postings.push((term, shape, *at));
+            *at += position_bytes as usize;
         }
+        self.look_over();
+        let postings = std::mem::take(&mut self.postings);
+        for (term, shape, start) in &postings {
+            let positions = &chunk[*start..start + shape.position_bytes as usize];
+            self.place(document, *term, *shape, positions);
+        }
+        self.postings = postings;
         self.of_document.sort_unstable();
         self.lists.forward_starts.push(as_u32(self.lists.forward.len()));
         let mut previous = 0;
@@ -292,8 +317,22 @@ impl Turning {
         }
     }
 
+    /// Has the processor fetch where the postings of a document go, all at a time: each is
+    /// somewhere else, and one after the other it would wait for each.
+    fn look_over(&self) {
+        let Self { lists, cursors, postings, .. } = self;
+        let byte = |bytes: &[u8], at: u32| bytes.get(at as usize).copied().unwrap_or_default();
+        let places = postings.iter().map(|(term, ..)| cursors[*term as usize].posting);
+        std::hint::black_box(places.fold(0, |all, place| all | place));
+        let bytes = postings.iter().map(|(term, ..)| {
+            let Cursor { posting, position, .. } = cursors[*term as usize];
+            byte(&lists.postings, posting) | byte(&lists.positions, position)
+        });
+        std::hint::black_box(bytes.fold(0, |all, byte| all | byte));
+    }
+
     fn place(&mut self, document: u32, term: u32, shape: Shape, positions: &[u8]) {
-        let Self { lists, cursors, of_document } = self;
+        let Self { lists, cursors, of_document, .. } = self;
         let cursor = &mut cursors[term as usize];
         let done = cursor.first.documents;
         if done > 0 && done.is_multiple_of(POSTINGS_BETWEEN_SKIPS) {
@@ -308,7 +347,13 @@ impl Turning {
         shape.put(document - cursor.last_document, &mut lists.postings, &mut at);
         cursor.posting = as_u32(at);
         let start = cursor.position as usize;
-        lists.positions[start..start + positions.len()].copy_from_slice(positions);
+        let places = &mut lists.positions[start..start + positions.len()];
+        match (&mut *places, positions) {
+            // Most terms occur once: that is less than a call.
+            ([place], [byte]) => *place = *byte,
+            ([first, second], [one, other]) => (*first, *second) = (*one, *other),
+            _ => places.copy_from_slice(positions),
+        }
         cursor.position += shape.position_bytes;
         cursor.first.documents += 1;
         cursor.last_document = document;
