@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 
 use super::{Folder, everything};
 use crate::clock::Clock;
-use crate::vault::answers::{SearchRequest, SkipReason};
+use crate::vault::answers::{Passages, SearchRequest, SkipReason};
 use crate::vault::markdown::{Parsed, parse};
 use crate::vault::{Settings, Vault};
 
@@ -37,7 +37,13 @@ fn a_note_that_breaks_the_program_costs_only_itself() {
         let stats = || vault.stats(&everything()).expect("an answer");
         let found = |query: &str| {
             let (query, folder) = (query.to_owned(), String::new());
-            let request = SearchRequest { query, folder, limit: 10, shown: Vec::new() };
+            let request = SearchRequest {
+                query,
+                folder,
+                limit: 10,
+                shown: Vec::new(),
+                passages: Passages::All,
+            };
             vault.search_notes(&everything(), &request).expect("an answer").total
         };
         let health = stats().health;
