@@ -5,14 +5,16 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::AuthorizationServer;
-use super::client::RegisteredClient;
-use super::grant::{EndReason, Grant, GrantId};
+use super::client::{ClientId, RegisteredClient};
+use super::grant::{EndReason, Grant, GrantId, Terms};
 use super::password::{NewPassword, NotVerified, Password};
+use super::pending::Owner;
 use super::redirect_uri::RedirectTarget;
 use super::session::{BrowserCookie, Visitor, is_over};
-use super::sign_in::SignInError;
+use super::sign_in::{SignInError, SignedIn};
 use super::store::StoreError;
 use super::store::sessions::StoredSession;
+use super::store::users::PasswordChange;
 use crate::clock::UnixTime;
 use crate::contract::scope::ScopeSet;
 use crate::refusals::Refused;
@@ -166,16 +168,28 @@ impl AuthorizationServer {
         }
     }
 
-    /// Ends one grant of a user. Another's, or one that is over, stays as it is.
+    /// Ends one grant of a user, and what else its client was just allowed. Answers
+    /// whether there was something to end: another user's grant stays as it is.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
-    pub(super) async fn disconnect(&self, user: &str, id: GrantId) -> Result<(), StoreError> {
-        self.change_own(user, id, |grant, now| grant.end(now, EndReason::RevokedByUser)).await
+    pub(super) async fn disconnect(&self, user: &str, id: GrantId) -> Result<bool, StoreError> {
+        let Some(client) = self.client_of_own(user, id) else { return Ok(false) };
+        let (now, name, reason) = (self.clock().now(), user.to_owned(), EndReason::RevokedByUser);
+        let ended = self.store().change(move |store| {
+            let ended = store.change_grant(id, |grant| grant.end(now, reason))?;
+            let is_same = |terms: &Terms| terms.subject == name && terms.client == client;
+            store.withdraw_codes(is_same)?;
+            Ok(ended.is_some())
+        });
+        let ended = ended.await?;
+        tracing::info!(user, grant = %id, "the user disconnected an app");
+        Ok(ended)
     }
 
-    /// Takes scopes away from a grant of a user, for good.
+    /// Takes scopes away from a grant of a user, for good, and answers what is left of
+    /// them; nothing, if that is no grant of the user.
     ///
     /// # Errors
     ///
@@ -185,46 +199,48 @@ impl AuthorizationServer {
         user: &str,
         id: GrantId,
         left: ScopeSet,
-    ) -> Result<(), StoreError> {
-        self.change_own(user, id, move |grant, now| grant.narrow(left, now)).await
-    }
-
-    async fn change_own(
-        &self,
-        user: &str,
-        id: GrantId,
-        change: impl FnOnce(&mut Grant, UnixTime) + Send + 'static,
-    ) -> Result<(), StoreError> {
-        let (now, user) = (self.clock().now(), user.to_owned());
-        let changed = self.store().change(move |store| {
+    ) -> Result<Option<ScopeSet>, StoreError> {
+        if self.client_of_own(user, id).is_none() {
+            return Ok(None);
+        }
+        let now = self.clock().now();
+        let narrowed = self.store().change(move |store| {
             store.change_grant(id, |grant| {
-                if grant.terms.subject == user {
-                    change(grant, now);
-                }
+                grant.narrow(left, now);
+                grant.scopes_at(now).unwrap_or(ScopeSet::NONE)
             })
         });
-        changed.await?;
-        tracing::info!(grant = %id, "the user changed a grant on the account page");
-        Ok(())
+        let left = narrowed.await?;
+        let scopes = left.unwrap_or(ScopeSet::NONE);
+        tracing::info!(user, grant = %id, %scopes, "the user narrowed what an app may do");
+        Ok(left)
     }
 
-    /// Ends all grants of a user.
+    /// The client of a grant, if it is the user's.
+    fn client_of_own(&self, user: &str, id: GrantId) -> Option<ClientId> {
+        let client = self.store().look_at_grant(id, |grant| {
+            (grant.terms.subject == user).then(|| grant.terms.client.clone())
+        });
+        let client = client.flatten();
+        if client.is_none() {
+            tracing::warn!(user, grant = %id, "a user named a grant that is not theirs");
+        }
+        client
+    }
+
+    /// Ends all grants of a user, and codes that could still become grants.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
-    pub(super) async fn disconnect_all(&self, user: &str) -> Result<usize, StoreError> {
-        self.end_all_of(user, EndReason::RevokedByUser).await
-    }
-
-    async fn end_all_of(&self, user: &str, reason: EndReason) -> Result<usize, StoreError> {
-        let (now, name) = (self.clock().now(), user.to_owned());
+    pub(super) async fn disconnect_all(&self, user: &str) -> Result<(), StoreError> {
+        let (now, name, reason) = (self.clock().now(), user.to_owned(), EndReason::RevokedByUser);
         let ended = self.store().change(move |store| {
-            store.end_grants_where(|grant| grant.terms.subject == name, now, reason)
+            store.end_access_where(|terms| terms.subject == name, now, reason)
         });
         let ended = ended.await?;
-        tracing::info!(user, ended, "the user ended all grants");
-        Ok(ended)
+        tracing::info!(user, ended, "the user disconnected all apps");
+        Ok(())
     }
 
     /// Signs a user out of every browser but this one.
@@ -238,11 +254,13 @@ impl AuthorizationServer {
         visitor: &Visitor,
     ) -> Result<(), StoreError> {
         let (name, key) = (user.to_owned(), visitor.cookie().key());
-        self.store().change(move |store| store.remove_other_sessions(&name, key)).await
+        self.store().change(move |store| store.remove_other_sessions(&name, key)).await?;
+        tracing::info!(user, "the user signed out everywhere else");
+        Ok(())
     }
 
     /// Changes the password of a user who shows the present one. Every browser is signed
-    /// out but this one, which gets a new cookie; with `ends_grants` every app is
+    /// out but this one, which gets a new cookie; with `ends_access` every app is
     /// disconnected too (checklist #79, #149).
     ///
     /// # Errors
@@ -254,20 +272,25 @@ impl AuthorizationServer {
         visitor: &Visitor,
         present: Password,
         new: NewPassword,
-        ends_grants: bool,
+        ends_access: bool,
     ) -> Result<BrowserCookie, PasswordUnchanged> {
-        let signed_in = self.sign_in(user, present).await?;
-        let hash = self.browsing().passwords.hash(new).await.map_err(|reason| match reason {
+        let SignedIn { user, verified } = self.sign_in(user, present).await?;
+        let new = self.browsing().passwords.hash(new).await.map_err(|reason| match reason {
             NotVerified::Wrong | NotVerified::Busy => SignInError::Busy,
         })?;
-        let name = user.to_owned();
-        self.store().change(move |store| store.set_password(&name, &hash)).await?;
-        let cookie = self.start_session(visitor, signed_in).await?;
-        let (name, key) = (user.to_owned(), cookie.key());
-        self.store().change(move |store| store.remove_other_sessions(&name, key)).await?;
-        if ends_grants {
-            self.end_all_of(user, EndReason::PasswordChanged).await?;
+        let cookie = BrowserCookie::new(self.entropy());
+        let (old, key) = (visitor.cookie().key(), cookie.key());
+        let now = self.clock().now();
+        let change = PasswordChange { verified, new };
+        let session = StoredSession { user: user.clone(), signed_in_at: now, seen_at: now };
+        let changed = self
+            .store()
+            .change(move |store| store.change_password(&change, (key, &session), ends_access));
+        if !changed.await? {
+            // Somebody else was quicker, and this was not the present one any more.
+            return Err(SignInError::Wrong.into());
         }
+        self.browsing().pending.follow(old, key, Owner::SignedIn);
         tracing::info!(user, "the password was changed");
         Ok(cookie)
     }

@@ -27,7 +27,7 @@ pub(super) const ALGORITHM_NAMES: [&str; 5] = ["ES256", "ES384", "RS256", "PS256
 /// How far a client's clock may run ahead of ours.
 const SKEW: Duration = Duration::from_secs(60);
 /// An assertion proves who calls now; one that is good for longer is a password.
-const LONGEST_LIFETIME: Duration = Duration::from_secs(60 * 60);
+const LONGEST_LIFETIME: Duration = Duration::from_secs(10 * 60);
 
 /// Why an assertion proves nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -50,6 +50,8 @@ pub(crate) enum AssertionFault {
     Time,
     #[error("it was used before")]
     Replayed,
+    #[error("the client has too many of them in use")]
+    TooMany,
 }
 
 #[derive(Deserialize)]
@@ -75,25 +77,38 @@ struct Claims {
 /// restart, a thief needs the code or refresh token that came with it as well, and both
 /// are spent.
 #[derive(Debug, Default)]
-pub(super) struct UsedAssertions(Mutex<HashMap<[u8; 32], UnixTime>>);
+pub(super) struct UsedAssertions(Mutex<HashMap<Digest, HashMap<Digest, UnixTime>>>);
+
+type Digest = [u8; 32];
 
 impl UsedAssertions {
-    /// A bound on memory. Beyond it nobody signs in until some have expired.
-    const MOST: usize = 10_000;
+    /// A bound on memory, for each client, of which a user has approved every one.
+    const MOST: usize = 2_000;
 
-    /// Whether this use is the first.
-    fn spend(&self, client: &str, id: &str, until: UnixTime, now: UnixTime) -> bool {
-        let key = Sha256::new()
-            .chain_update(client.len().to_be_bytes())
-            .chain_update(client)
-            .chain_update(id)
-            .finalize()
-            .into();
+    /// Notes a use.
+    ///
+    /// # Errors
+    ///
+    /// [`AssertionFault::Replayed`] if it is not the first.
+    fn spend(
+        &self,
+        client: &str,
+        id: &str,
+        until: UnixTime,
+        now: UnixTime,
+    ) -> Result<(), AssertionFault> {
         let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let used = used.entry(Sha256::digest(client).into()).or_default();
         if used.len() >= Self::MOST {
             used.retain(|_, until| now < *until);
         }
-        used.len() < Self::MOST && used.insert(key, until).is_none()
+        if used.len() >= Self::MOST {
+            return Err(AssertionFault::TooMany);
+        }
+        match used.insert(Sha256::digest(id).into(), until) {
+            None => Ok(()),
+            Some(_) => Err(AssertionFault::Replayed),
+        }
     }
 }
 
@@ -127,7 +142,11 @@ impl AuthorizationServer {
         }
         let keys = self.current_keys(client, approved_keys).await;
         let ring = self.client_documents().keys(&keys, &header.kid).await;
-        let ring = ring.map_err(|_| AssertionFault::NoKeys)?;
+        let ring = ring.map_err(|error| match error {
+            outage if outage.is_outage() => AssertionFault::NoKeys,
+            // The client's own host says that it has no such keys.
+            _ => AssertionFault::Signature,
+        })?;
         if !ring.verifies(&token, &header.kid, algorithm) {
             return Err(AssertionFault::Signature);
         }
@@ -155,9 +174,6 @@ impl AuthorizationServer {
             return Err(AssertionFault::Time);
         }
         // Last: only an assertion that is good can be used up.
-        if !self.0.used_assertions.spend(name, &claims.jti, expires_at, now) {
-            return Err(AssertionFault::Replayed);
-        }
-        Ok(())
+        self.0.used_assertions.spend(name, &claims.jti, expires_at, now)
     }
 }

@@ -64,8 +64,8 @@ impl AuthorizationServer {
     }
 
     /// Judges what the client sent to prove itself.
-    async fn believe(&self, client: &RegisteredClient, proof: &Proof) -> Result<(), InvalidClient> {
-        match (&client.authentication, proof) {
+    async fn believe(&self, client: &RegisteredClient, proof: &Proof) -> Result<(), EndpointError> {
+        let judged = match (&client.authentication, proof) {
             (
                 ClientAuthentication::None | ClientAuthentication::NoneOrPrivateKeyJwt { .. },
                 Proof::Nothing,
@@ -83,11 +83,15 @@ impl AuthorizationServer {
                 ClientAuthentication::PrivateKeyJwt { keys }
                 | ClientAuthentication::NoneOrPrivateKeyJwt { keys },
                 Proof::Assertion(assertion),
-            ) => Ok(self.check_assertion(client, keys, assertion).await?),
+            ) => match self.check_assertion(client, keys, assertion).await {
+                Err(AssertionFault::NoKeys) => return Err(EndpointError::ClientKeys),
+                judged => judged.map_err(InvalidClient::from),
+            },
             (ClientAuthentication::PrivateKeyJwt { .. }, _) => Err(InvalidClient::AssertionMissing),
             (_, Proof::Secret(_)) => Err(InvalidClient::SecretUnexpected),
             (ClientAuthentication::None, Proof::Assertion(_)) => Err(InvalidClient::Unsupported),
-        }
+        };
+        Ok(judged?)
     }
 }
 

@@ -152,6 +152,11 @@ impl IssuedCode {
         }
     }
 
+    /// Whether it was not spent yet.
+    pub(crate) const fn is_fresh(&self) -> bool {
+        matches!(self.state, State::Fresh { .. })
+    }
+
     fn is_bound_to(&self, redirect_uri: &str) -> bool {
         Sha256::digest(redirect_uri).as_slice() == self.redirect_uri
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::http::header::WWW_AUTHENTICATE;
+use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -34,6 +34,8 @@ pub(crate) enum EndpointError {
     MethodNotAllowed,
     #[error("client authentication failed")]
     Client(#[from] InvalidClient),
+    #[error("the keys of the client cannot be had at the moment")]
+    ClientKeys,
     #[error("the grant type is not supported")]
     GrantType,
     #[error("the resource is not this server's")]
@@ -154,6 +156,12 @@ impl EndpointError {
             Self::InitialAccessToken => {
                 failed(StatusCode::UNAUTHORIZED, "invalid_token", &self.to_string())
             }
+            // Not invalid_client: clients would throw their registration away.
+            Self::ClientKeys => failed(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "temporarily_unavailable",
+                "the keys of the client cannot be had at the moment; try again later",
+            ),
             Self::NoRoom => failed(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "temporarily_unavailable",
@@ -194,6 +202,9 @@ impl IntoResponse for EndpointError {
         let (status, error, error_description) = self.answer();
         let body = Json(Body { error, error_description });
         let mut response = (status, body).into_response();
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("30"));
+        }
         if status == StatusCode::UNAUTHORIZED {
             // HTTP wants a challenge with every 401, and OAuth this one if Basic was
             // tried (OAuth 2.1 section 3.2.4).

@@ -144,6 +144,7 @@ impl PageError {
     /// What helps the makers of an app and tells nobody a secret.
     fn detail(&self) -> Option<String> {
         match self {
+            Self::Request(LocalFault::Document(error)) => Some(error.on_a_page()),
             Self::Request(fault) => Some(fault.to_string()),
             Self::BadForm(what) => Some((*what).to_owned()),
             Self::ForeignForm

@@ -163,24 +163,25 @@ impl FreshOwner {
 impl AuthorizationServer {
     /// Starts a session for a user who has just signed in. The browser gets a new
     /// cookie, so that one planted there before is worth nothing; what it had started
-    /// goes with it.
+    /// goes with it. Nothing if the password has been changed since it was shown.
     pub(super) async fn start_session(
         &self,
         visitor: &Visitor,
-        user: SignedIn,
-    ) -> Result<BrowserCookie, StoreError> {
+        SignedIn { user, verified }: SignedIn,
+    ) -> Result<Option<BrowserCookie>, StoreError> {
         let cookie = BrowserCookie::new(self.entropy());
         let (old, new) = (visitor.cookie.key(), cookie.key());
         let (now, lifetimes) = (self.clock().now(), self.settings().lifetimes);
-        let session = StoredSession { user: user.into_name(), signed_in_at: now, seen_at: now };
+        let session = StoredSession { user, signed_in_at: now, seen_at: now };
         let change = self.store().change(move |store| {
             store.sweep_sessions(|session| is_over(session, &lifetimes, now))?;
-            store.remove_session(old)?;
-            store.put_session(new, &session)
+            store.begin_session((old, new), &session, &verified)
         });
-        change.await?;
+        if !change.await? {
+            return Ok(None);
+        }
         self.browsing().pending.follow(old, new, Owner::SignedIn);
-        Ok(cookie)
+        Ok(Some(cookie))
     }
 
     /// Ends the session here and not only in the browser. What waits for an answer

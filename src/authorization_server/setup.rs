@@ -118,12 +118,13 @@ impl AuthorizationServer {
             self.browsing().passwords.hash(password).await.map_err(|error| match error {
                 NotVerified::Wrong | NotVerified::Busy => SetupError::Busy,
             })?;
+        let signed_in = SignedIn::by_setting_up(name.to_owned(), password.clone());
         let user = User { name: name.to_owned(), password, created_at: self.clock().now() };
         // Of two browsers with the same link, the one that comes second finds it used.
         let made = self.store().change(move |store| store.add_user(&user)).await?;
         made.map_err(|_exists| SetupError::NotTheLink)?;
         tracing::info!(user = name, "the user was made");
-        Ok(SignedIn::by_setting_up(name.to_owned()))
+        Ok(signed_in)
     }
 }
 

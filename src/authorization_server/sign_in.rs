@@ -7,13 +7,19 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 
 use crate::authorization_server::AuthorizationServer;
-use crate::authorization_server::password::{NotVerified, Password};
+use crate::authorization_server::password::{NotVerified, Password, PasswordHash};
 use crate::authorization_server::store::{Store, StoreError};
 use crate::clock::{Clock, UnixTime};
 
-/// Proof that a user has just shown the password. It starts one session.
+/// Proof that a user has just shown the password. It starts one session, unless the
+/// password was changed meanwhile: verifying takes a moment, and whoever knew the old one
+/// must not come in behind the change.
 #[derive(Debug)]
-pub(super) struct SignedIn(String);
+pub(super) struct SignedIn {
+    pub(super) user: String,
+    /// What the password was compared with.
+    pub(super) verified: PasswordHash,
+}
 
 /// Why nobody was signed in.
 #[derive(Debug, thiserror::Error)]
@@ -34,12 +40,8 @@ pub(super) enum SignInError {
 
 impl SignedIn {
     /// For who has just chosen the password.
-    pub(super) const fn by_setting_up(name: String) -> Self {
-        Self(name)
-    }
-
-    pub(super) fn into_name(self) -> String {
-        self.0
+    pub(super) const fn by_setting_up(user: String, password: PasswordHash) -> Self {
+        Self { user, verified: password }
     }
 }
 
@@ -65,7 +67,8 @@ impl AuthorizationServer {
             Ok(()) => {
                 browsing.throttle.forget(name);
                 tracing::info!(user = name, "signed in");
-                Ok(SignedIn(name.to_owned()))
+                let verified = user.map(|user| user.password).ok_or(SignInError::Wrong)?;
+                Ok(SignedIn { user: name.to_owned(), verified })
             }
             Err(NotVerified::Wrong) => {
                 tracing::warn!("a sign-in failed");

@@ -13,8 +13,9 @@ use super::guard::Guard;
 use super::open_streams::Seat;
 use super::verify::VerifiedToken;
 
-/// Between two looks at the grant of an open stream (checklist #140). Nothing is sent
-/// without a look; this is for streams on which nothing happens.
+/// Between two looks at the grant of an open stream (checklist #140). Whatever makes a
+/// notice looks for itself before it makes one; this ends streams on which nothing
+/// happens.
 const RECHECK: Duration = Duration::from_secs(2);
 
 /// A body that ends when its token does. The client then comes back with a new

@@ -79,6 +79,6 @@ fn text_of(
 /// Tells the owner the real reason.
 fn refuse(parts: &Parts, viewer: &Viewer, path: &VaultPath, reason: &str) {
     let (subject, client) = (viewer.subject(), viewer.client());
-    info!(%path, subject, client, "refused: {reason}");
+    info!(?path, subject, client, "refused: {reason}");
     parts.refusals.note(subject, client, path.as_str(), reason, parts.clock.now());
 }

@@ -34,6 +34,11 @@ struct Entry<T> {
     last: Option<Kept<T>>,
     failure: Option<Failure>,
     asked_at: UnixTime,
+    /// Whether a user has approved the client. What strangers ask for does not push it
+    /// out.
+    is_approved: bool,
+    /// Whether the next fetch has been paid for from the budget.
+    is_paid: bool,
     /// Held during a fetch: a hundred who wait make one (checklist #115).
     turn: Arc<tokio::sync::Mutex<()>>,
 }
@@ -52,6 +57,18 @@ struct Failure {
     error: DocumentError,
     count: u32,
     until: UnixTime,
+    /// Since when the host has said, each time, that there is no such document.
+    gone_since: Option<UnixTime>,
+}
+
+/// In whose interest a document is fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Interest {
+    /// That of a client which a user has approved. Neither budget nor slots are shared
+    /// with strangers, or one of them could keep the client out.
+    Approved,
+    /// Anybody's who sends a browser here.
+    Stranger,
 }
 
 const MAX_ENTRIES: usize = 200;
@@ -59,6 +76,14 @@ const MAX_IN_FLIGHT: usize = 16;
 /// After the first failure; doubled with each one more.
 const FIRST_BACK_OFF: Duration = Duration::from_secs(5);
 const LONGEST_BACK_OFF: Duration = Duration::from_secs(5 * 60);
+/// How long a stranger waits for a slot.
+const LONGEST_QUEUE: Duration = Duration::from_secs(5);
+/// How long a document must have been gone before that is believed: a slip of its host
+/// must not disconnect everybody.
+const GONE_FOR: Duration = Duration::from_secs(60 * 60);
+/// How long the last document is used beyond its freshness while its host is out of
+/// reach.
+const STALE_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 /// Between two looks for something that a fresh document has not.
 const LOOK_AGAIN_PAUSE: Duration = Duration::from_secs(60);
 
@@ -85,7 +110,11 @@ impl<T: Clone + Send + 'static> Documents<T> {
     /// # Errors
     ///
     /// [`DocumentError`]; an older copy does not count.
-    pub(super) async fn current(&self, url: &DocumentUrl) -> Result<T, DocumentError> {
+    pub(super) async fn current(
+        &self,
+        url: &DocumentUrl,
+        interest: Interest,
+    ) -> Result<T, DocumentError> {
         if let Some(known) = self.0.known(url) {
             return known;
         }
@@ -93,30 +122,46 @@ impl<T: Clone + Send + 'static> Documents<T> {
         // In a task of its own: a browser that leaves must not undo the fetch that
         // others wait for.
         let fetch = tokio::spawn(async move {
-            let turn = inner.turn(&url);
+            let turn = inner.turn(&url, interest).ok_or(DocumentError::Busy)?;
             let _turn = turn.lock().await;
             match inner.known(&url) {
                 Some(known) => known,
-                None => inner.fetch(&url).await,
+                None => inner.fetch(&url, interest).await,
             }
         });
         fetch.await.unwrap_or(Err(DocumentError::Busy))
     }
 
-    /// The same, or the last good one if it cannot be had.
+    /// The same, or the last good one while its host is out of reach. What the host
+    /// answers counts, also if it is that there is nothing any more.
     ///
     /// # Errors
     ///
-    /// [`DocumentError`] if there is none at all.
-    pub(super) async fn current_or_last(&self, url: &DocumentUrl) -> Result<T, DocumentError> {
-        match self.current(url).await {
-            Ok(value) => Ok(value),
-            Err(error) => {
+    /// [`DocumentError`]
+    pub(super) async fn current_or_last(
+        &self,
+        url: &DocumentUrl,
+        interest: Interest,
+    ) -> Result<T, DocumentError> {
+        match self.current(url, interest).await {
+            Err(error) if error.is_outage() => {
+                let now = self.0.clock.now();
                 let entries = self.0.entries();
                 let last = entries.get(url).and_then(|entry| entry.last.as_ref());
+                let last = last.filter(|kept| now < kept.fresh_until + STALE_FOR);
                 last.map(|kept| kept.value.clone()).ok_or(error)
             }
+            answer => answer,
         }
+    }
+
+    /// Whether the host has said for long enough that there is no such document.
+    pub(super) fn is_gone(&self, url: &DocumentUrl) -> bool {
+        let now = self.0.clock.now();
+        let entries = self.0.entries();
+        let failure = entries.get(url).and_then(|entry| entry.failure);
+        let since = failure.and_then(|failure| failure.gone_since);
+        since.is_some_and(|since| now.since(since) >= GONE_FOR)
     }
 
     /// Lets the next one who asks fetch anew, unless that has just been done.
@@ -149,38 +194,65 @@ impl<T: Clone> Inner<T> {
         Some(Ok(kept.value.clone()))
     }
 
-    fn turn(&self, url: &DocumentUrl) -> Arc<tokio::sync::Mutex<()>> {
+    /// The lock of a URL. A stranger's first question is paid for here: what is not
+    /// going to be fetched takes nobody's place.
+    fn turn(&self, url: &DocumentUrl, interest: Interest) -> Option<Arc<tokio::sync::Mutex<()>>> {
         let now = self.clock.now();
+        let is_approved = interest == Interest::Approved;
         let mut entries = self.entries();
-        if entries.len() >= MAX_ENTRIES && !entries.contains_key(url) {
+        if let Some(entry) = entries.get_mut(url) {
+            entry.is_approved |= is_approved;
+            return Some(Arc::clone(&entry.turn));
+        }
+        if !is_approved && !self.spend(url, now) {
+            return None;
+        }
+        if entries.len() >= MAX_ENTRIES {
             // Not one that is being fetched: its waiters would fetch twice.
             let idle = entries.iter().filter(|(_, entry)| Arc::strong_count(&entry.turn) == 1);
+            let idle = idle.filter(|(_, entry)| !entry.is_approved);
             let oldest = idle.min_by_key(|(_, entry)| entry.asked_at).map(|(url, _)| url.clone());
             if let Some(oldest) = oldest {
                 entries.remove(&oldest);
             }
         }
-        let entry = entries.entry(url.clone()).or_insert_with(|| Entry {
+        let turn: Arc<tokio::sync::Mutex<()>> = Arc::default();
+        let entry = Entry {
             last: None,
             failure: None,
             asked_at: now,
-            turn: Arc::default(),
-        });
-        Arc::clone(&entry.turn)
+            is_approved,
+            is_paid: true,
+            turn: Arc::clone(&turn),
+        };
+        entries.insert(url.clone(), entry);
+        Some(turn)
     }
 
-    async fn fetch(&self, url: &DocumentUrl) -> Result<T, DocumentError> {
-        let _permit = self.in_flight.try_acquire().map_err(|_| DocumentError::Busy)?;
-        {
-            let mut budget = self.budget.lock().unwrap_or_else(PoisonError::into_inner);
-            if !budget.spend(url.authority(), self.clock.now()) {
-                return Err(DocumentError::Busy);
-            }
+    fn spend(&self, url: &DocumentUrl, now: UnixTime) -> bool {
+        let mut budget = self.budget.lock().unwrap_or_else(PoisonError::into_inner);
+        budget.spend(url.host(), now)
+    }
+
+    async fn fetch(&self, url: &DocumentUrl, interest: Interest) -> Result<T, DocumentError> {
+        let (entity_tag, is_paid) = {
+            let mut entries = self.entries();
+            let entry = entries.get_mut(url).ok_or(DocumentError::Busy)?;
+            let last = entry.last.as_ref();
+            let is_paid = std::mem::take(&mut entry.is_paid);
+            (last.and_then(|kept| kept.entity_tag.clone()), is_paid)
+        };
+        let is_free = interest == Interest::Approved;
+        if !is_free && !is_paid && !self.spend(url, self.clock.now()) {
+            return Err(DocumentError::Busy);
         }
-        let entity_tag = {
-            let entries = self.entries();
-            let last = entries.get(url).and_then(|entry| entry.last.as_ref());
-            last.and_then(|kept| kept.entity_tag.clone())
+        let slot = tokio::time::timeout(LONGEST_QUEUE, self.in_flight.acquire());
+        let _slot = match (is_free, slot) {
+            (true, _) => None,
+            (false, slot) => match slot.await {
+                Ok(Ok(slot)) => Some(slot),
+                _ => return Err(DocumentError::Busy),
+            },
         };
         let outcome = self.web.fetch(url.as_url(), self.limit, entity_tag.as_deref()).await;
         self.keep(url, outcome.map_err(DocumentError::Fetch))
@@ -211,7 +283,9 @@ impl<T: Clone> Inner<T> {
             let count = entry.failure.map_or(0, |failure| failure.count);
             let back_off = FIRST_BACK_OFF * 2_u32.saturating_pow(count.min(8));
             let until = now + back_off.min(LONGEST_BACK_OFF);
-            entry.failure = Some(Failure { error, count: count + 1, until });
+            let before = entry.failure.and_then(|failure| failure.gone_since);
+            let gone_since = error.is_withdrawal().then(|| before.unwrap_or(now));
+            entry.failure = Some(Failure { error, count: count + 1, until, gone_since });
             tracing::info!(url = url.as_str(), reason = %error, "no client metadata document");
         }
         value

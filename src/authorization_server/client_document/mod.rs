@@ -23,12 +23,12 @@ pub(super) mod url;
 use std::sync::{Arc, Mutex};
 
 pub(crate) use self::fetch::{FetchError, Web};
-use self::kept::Documents;
+use self::kept::{Documents, Interest};
 use self::url::{DocumentUrl, InvalidDocumentUrl};
 use super::AuthorizationServer;
 use super::client::{ClientId, ClientKeys, RegisteredClient};
 use super::client_metadata::InvalidMetadata;
-use super::grant::EndReason;
+use super::grant::{EndReason, Grant};
 use super::request::LocalFault;
 use super::store::StoreError;
 use crate::clock::Clock;
@@ -51,6 +51,27 @@ impl DocumentError {
     /// Whether the host says that there is no such client any more.
     const fn is_withdrawal(self) -> bool {
         matches!(self, Self::Fetch(FetchError::Status(404 | 410)))
+    }
+
+    /// Whether nothing was heard of the host, or nothing that it meant.
+    pub(super) const fn is_outage(self) -> bool {
+        use FetchError::{Connection, NotFound, Status, TooSlow};
+        matches!(
+            self,
+            Self::Busy | Self::Fetch(NotFound | TooSlow | Connection | Status(429 | 500..=599))
+        )
+    }
+
+    /// What a page may say: not how far the connection came, for the host may be one of
+    /// the operator's own network, and the reader anybody.
+    pub(super) fn on_a_page(self) -> String {
+        use FetchError::{Connection, NotFound, NotPublic, TooSlow};
+        match self {
+            Self::Fetch(NotPublic | NotFound | Connection | TooSlow) => {
+                "the client's metadata document could not be fetched".to_owned()
+            }
+            told => told.to_string(),
+        }
     }
 }
 
@@ -94,11 +115,15 @@ impl ClientDocuments {
     }
 
     /// The client that the document at this URL describes now.
-    async fn client(&self, url: &DocumentUrl) -> Result<Arc<RegisteredClient>, DocumentError> {
-        self.clients.current(url).await
+    async fn client(
+        &self,
+        url: &DocumentUrl,
+        interest: Interest,
+    ) -> Result<Arc<RegisteredClient>, DocumentError> {
+        self.clients.current(url, interest).await
     }
 
-    /// The keys of a client, among them one named `key_id` if there is one.
+    /// The keys of an approved client, among them one named `key_id` if there is one.
     ///
     /// # Errors
     ///
@@ -116,13 +141,13 @@ impl ClientDocuments {
             }
             ClientKeys::Url(text) => DocumentUrl::parse(text)?,
         };
-        let ring = self.keys.current_or_last(&url).await?;
+        let ring = self.keys.current_or_last(&url, Interest::Approved).await?;
         if ring.knows(key_id) {
             return Ok(ring);
         }
         // A client that has just changed its keys. Not oftener than once a minute.
         self.keys.look_again(&url);
-        self.keys.current_or_last(&url).await
+        self.keys.current_or_last(&url, Interest::Approved).await
     }
 }
 
@@ -142,19 +167,19 @@ impl AuthorizationServer {
         if !self.settings().clients.documents {
             return Err(LocalFault::DocumentsOff.into());
         }
-        let found = match DocumentUrl::parse(id.as_str()) {
-            Ok(url) if !self.settings().clients.allows_document_of(url.host()) => {
-                return Err(LocalFault::ClientNotAllowed.into());
-            }
-            Ok(url) => self.client_documents().client(&url).await,
-            Err(fault) => Err(fault.into()),
-        };
-        match found {
+        let url = DocumentUrl::parse(id.as_str()).map_err(DocumentError::from);
+        let url = url.map_err(LocalFault::Document)?;
+        if !self.settings().clients.allows_document_of(url.host()) {
+            return Err(LocalFault::ClientNotAllowed.into());
+        }
+        let is_approved = self.client(id.clone()).await?.is_some();
+        let interest = if is_approved { Interest::Approved } else { Interest::Stranger };
+        match self.client_documents().client(&url, interest).await {
             Ok(client) => Ok(RegisteredClient::clone(&client)),
             Err(error) => {
                 // The host no longer stands by its client (oauth-clients B27). After any
                 // other failure the grants that there are go on (checklist #118).
-                if error.is_withdrawal() {
+                if is_approved && self.client_documents().clients.is_gone(&url) {
                     self.end_grants_of(id, EndReason::ClientWithdrawn).await?;
                 }
                 Err(LocalFault::Document(error).into())
@@ -162,15 +187,15 @@ impl AuthorizationServer {
         }
     }
 
-    /// How a client authenticates now: an approved client whose document holds its keys
-    /// may have new ones.
+    /// Where the keys of an approved client are now: its document may hold new ones, or
+    /// name another place.
     pub(crate) async fn current_keys(
         &self,
         client: &RegisteredClient,
         approved: &ClientKeys,
     ) -> ClientKeys {
-        if let (ClientKeys::Inline(_), Ok(url)) = (approved, DocumentUrl::parse(client.id.as_str()))
-            && let Ok(current) = self.client_documents().client(&url).await
+        if let Ok(url) = DocumentUrl::parse(client.id.as_str())
+            && let Ok(current) = self.client_documents().client(&url, Interest::Approved).await
             && let Some(keys) = current.authentication.keys()
         {
             return keys.clone();
@@ -193,13 +218,16 @@ impl AuthorizationServer {
 
     async fn end_grants_of(&self, client: ClientId, reason: EndReason) -> Result<(), StoreError> {
         let now = self.clock().now();
+        let is_alive = |grant: &Grant| grant.terms.client == client && grant.ended.is_none();
+        if self.store().grants_where(is_alive).is_empty() {
+            // Asked by anybody, and not worth a sync of the disk.
+            return Ok(());
+        }
         let ended = self
             .store()
             .change({
                 let client = client.clone();
-                move |store| {
-                    store.end_grants_where(|grant| grant.terms.client == client, now, reason)
-                }
+                move |store| store.end_access_where(|terms| terms.client == client, now, reason)
             })
             .await?;
         if ended > 0 {

@@ -91,11 +91,6 @@ impl DocumentUrl {
         &self.host
     }
 
-    /// Host and port, for the budget of one site.
-    pub(crate) fn authority(&self) -> &str {
-        self.url.authority()
-    }
-
     pub(crate) const fn as_url(&self) -> &Url {
         &self.url
     }

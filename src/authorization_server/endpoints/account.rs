@@ -23,7 +23,7 @@ enum Change {
     DisconnectAll,
     Narrow(GrantId, ScopeSet),
     SignOutElsewhere,
-    Password { ends_grants: bool },
+    Password { ends_access: bool },
 }
 
 /// What was done, as the query of the page that is shown then. Only these words are
@@ -63,24 +63,23 @@ pub(super) async fn change(
         return Ok(Redirect::to("/login").into_response());
     };
     let done = match Change::read(&fields)? {
-        Change::Disconnect(id) => {
-            server.disconnect(user, id).await?;
-            "disconnected"
-        }
+        Change::Disconnect(id) if server.disconnect(user, id).await? => "disconnected",
+        Change::Disconnect(_) => "unknown",
         Change::DisconnectAll => {
             server.disconnect_all(user).await?;
             "all-disconnected"
         }
-        Change::Narrow(id, left) => {
-            server.narrow(user, id, left).await?;
-            "narrowed"
-        }
+        Change::Narrow(id, left) => match server.narrow(user, id, left).await? {
+            None => "unknown",
+            Some(left) if left.is_empty() => "disconnected",
+            Some(_) => "narrowed",
+        },
         Change::SignOutElsewhere => {
             server.sign_out_elsewhere(user, &visitor).await?;
             "signed-out"
         }
-        Change::Password { ends_grants } => {
-            return change_password(&server, &visitor, user, &fields, ends_grants).await;
+        Change::Password { ends_access } => {
+            return change_password(&server, &visitor, user, &fields, ends_access).await;
         }
     };
     Ok(Redirect::to(&format!("/account?done={done}")).into_response())
@@ -91,14 +90,14 @@ async fn change_password(
     visitor: &Visitor,
     user: &str,
     fields: &Parameters,
-    ends_grants: bool,
+    ends_access: bool,
 ) -> Result<Response, PageError> {
     let typed = |name| fields.single(name).map(Option::unwrap_or_default);
     let present = Password::typed(typed("present")?);
     let problem = match NewPassword::typed_twice(typed("password")?, typed("repeated")?) {
         Err(unfit) => format!("The password is not changed: {unfit}."),
         Ok(new) => {
-            let changed = server.change_password(user, visitor, present, new, ends_grants).await;
+            let changed = server.change_password(user, visitor, present, new, ends_access).await;
             match changed {
                 Ok(cookie) => {
                     let cookie = cookie.set_cookie(&server.settings().issuer);
@@ -166,7 +165,7 @@ impl Change {
             }
             Some("sign-out-elsewhere") => Ok(Self::SignOutElsewhere),
             Some("password") => {
-                Ok(Self::Password { ends_grants: fields.single("end_apps")?.is_some() })
+                Ok(Self::Password { ends_access: fields.single("end_apps")?.is_some() })
             }
             _ => Err(PageError::BadForm("it asks for nothing that this page does")),
         }

@@ -51,12 +51,14 @@ pub(super) async fn answer(
     let user = fields.single("user")?.unwrap_or_default();
     let password = Password::typed(fields.single("password")?.unwrap_or_default());
     let failure = match server.sign_in(user, password).await {
-        Ok(signed_in) => {
-            let cookie = server.start_session(&visitor, signed_in).await?;
-            let next = request.map_or("/login".to_owned(), |request| request.at("/consent"));
-            let set_cookie = cookie.set_cookie(&server.settings().issuer);
-            return Ok(([set_cookie], Redirect::to(&next)).into_response());
-        }
+        Ok(signed_in) => match server.start_session(&visitor, signed_in).await? {
+            Some(cookie) => {
+                let next = request.map_or("/login".to_owned(), |request| request.at("/consent"));
+                let set_cookie = cookie.set_cookie(&server.settings().issuer);
+                return Ok(([set_cookie], Redirect::to(&next)).into_response());
+            }
+            None => Attempt::Wrong { user },
+        },
         Err(SignInError::Busy) => return Err(PageError::Busy),
         Err(SignInError::Store(error)) => return Err(error.into()),
         Err(SignInError::Wrong) => Attempt::Wrong { user },

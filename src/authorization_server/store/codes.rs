@@ -1,12 +1,14 @@
 //! Authorization codes at rest: digests, and tombstones of those that were used.
 
+use std::sync::MutexGuard;
+
 use sled::Transactional as _;
 use sled::transaction::{ConflictableTransactionError, TransactionError, TransactionResult};
 
 use super::{Store, StoreError, decode, encode};
 use crate::authorization_server::code::{CodeDigest, IssuedCode, Redemption, Refusal, Verdict};
 use crate::authorization_server::family::Digest;
-use crate::authorization_server::grant::{EndReason, Grant, GrantId};
+use crate::authorization_server::grant::{EndReason, Grant, GrantId, Terms};
 use crate::authorization_server::pkce::PkceMismatch;
 use crate::clock::UnixTime;
 
@@ -90,6 +92,32 @@ impl Store {
             Err(TransactionError::Abort(error)) => Err(error),
             Err(TransactionError::Storage(error)) => Err(error.into()),
         }
+    }
+
+    /// Removes the codes that are still good and whose terms `is_meant` picks.
+    pub(crate) fn withdraw_codes(
+        &self,
+        is_meant: impl Fn(&Terms) -> bool,
+    ) -> Result<(), StoreError> {
+        let order = self.begin();
+        self.withdraw_codes_in(&order, is_meant)
+    }
+
+    /// The same for whoever has begun a change already.
+    pub(super) fn withdraw_codes_in(
+        &self,
+        _order: &MutexGuard<'_, ()>,
+        is_meant: impl Fn(&Terms) -> bool,
+    ) -> Result<(), StoreError> {
+        for entry in &self.0.trees.codes {
+            let (key, bytes) = entry?;
+            let code: IssuedCode = decode(&bytes)?;
+            // Of one that was spent the tombstone stays, so that a replay is known.
+            if code.is_fresh() && is_meant(&code.terms) {
+                self.0.trees.codes.remove(key)?;
+            }
+        }
+        Ok(())
     }
 
     /// Removes codes that can neither be used nor replayed any more.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::{Store, StoreError, decode, encode};
 use crate::authorization_server::client::ClientId;
 use crate::authorization_server::family::RefreshPolicy;
-use crate::authorization_server::grant::{EndReason, Grant, GrantId};
+use crate::authorization_server::grant::{EndReason, Grant, GrantId, Terms};
 use crate::clock::UnixTime;
 
 /// All grants, written through to the disk: whoever changes one has begun a change
@@ -100,24 +100,37 @@ impl Store {
         Ok(Some(outcome))
     }
 
-    /// Ends the living grants that `is_meant` picks, and answers how many those were.
-    pub(crate) fn end_grants_where(
+    /// Ends all access whose terms `is_meant` picks: living grants, and codes that could
+    /// still become grants (checklist #64). Answers how many grants those were.
+    pub(crate) fn end_access_where(
         &self,
-        is_meant: impl Fn(&Grant) -> bool,
+        is_meant: impl Fn(&Terms) -> bool,
         now: UnixTime,
         reason: EndReason,
     ) -> Result<usize, StoreError> {
         let order = self.begin();
+        self.end_access_in(&order, is_meant, now, reason)
+    }
+
+    /// The same for whoever has begun a change already.
+    pub(super) fn end_access_in(
+        &self,
+        order: &MutexGuard<'_, ()>,
+        is_meant: impl Fn(&Terms) -> bool,
+        now: UnixTime,
+        reason: EndReason,
+    ) -> Result<usize, StoreError> {
+        self.withdraw_codes_in(order, &is_meant)?;
         let by_id = self.0.live_grants.read();
         let is_over = |grant: &Grant| grant.ended.is_some();
         let meant: Vec<GrantId> = by_id
             .values()
-            .filter(|grant| !is_over(grant) && is_meant(grant))
+            .filter(|grant| !is_over(grant) && is_meant(&grant.terms))
             .map(|grant| grant.id)
             .collect();
         drop(by_id);
         for id in &meant {
-            self.change_grant_in(&order, *id, |grant| grant.end(now, reason))?;
+            self.change_grant_in(order, *id, |grant| grant.end(now, reason))?;
         }
         Ok(meant.len())
     }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::authorization_server::password::PasswordHash;
 use crate::authorization_server::session::SessionKey;
 use crate::authorization_server::store::{Store, StoreError, decode, encode};
 use crate::clock::UnixTime;
@@ -23,8 +24,25 @@ impl Store {
         self.0.trees.sessions.get(key.as_bytes())?.map(|bytes| decode(&bytes)).transpose()
     }
 
+    /// Begins a session in the place of the one under the old key, if the user's password
+    /// still is the one that was verified. Answers whether it is.
+    pub(crate) fn begin_session(
+        &self,
+        (old, new): (SessionKey, SessionKey),
+        session: &StoredSession,
+        verified: &PasswordHash,
+    ) -> Result<bool, StoreError> {
+        let _order = self.begin();
+        if self.user(&session.user)?.is_none_or(|user| user.password != *verified) {
+            return Ok(false);
+        }
+        self.remove_session(old)?;
+        self.put_session(new, session)?;
+        Ok(true)
+    }
+
     /// Keeps a session.
-    pub(crate) fn put_session(
+    pub(super) fn put_session(
         &self,
         key: SessionKey,
         session: &StoredSession,

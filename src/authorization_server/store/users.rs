@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::authorization_server::grant::{EndReason, Terms};
 use crate::authorization_server::password::PasswordHash;
+use crate::authorization_server::session::SessionKey;
+use crate::authorization_server::store::sessions::StoredSession;
 use crate::authorization_server::store::{Store, StoreError, decode, encode};
 use crate::clock::UnixTime;
 
@@ -15,6 +18,14 @@ pub(crate) struct User {
     pub(crate) password: PasswordHash,
     /// When the user was made.
     pub(crate) created_at: UnixTime,
+}
+
+/// A password in the place of another one.
+#[derive(Clone, Debug)]
+pub(crate) struct PasswordChange {
+    /// What the present password was compared with.
+    pub(crate) verified: PasswordHash,
+    pub(crate) new: PasswordHash,
 }
 
 /// There is a user of that name already.
@@ -33,18 +44,36 @@ impl Store {
         !self.0.trees.users.is_empty()
     }
 
-    /// Gives a user another password.
-    pub(crate) fn set_password(
+    /// Gives a user another password, if it still is the one that was verified: of two
+    /// changes at once, one wins. All sessions end but a new one, and with `ends_access`
+    /// all access that the user gave. Answers whether it was changed.
+    ///
+    /// In one change, the password last: whoever signs in meanwhile with the old one is
+    /// before or behind all of it.
+    pub(crate) fn change_password(
         &self,
-        name: &str,
-        password: &PasswordHash,
-    ) -> Result<(), StoreError> {
-        let _order = self.begin();
-        if let Some(mut user) = self.user(name)? {
-            user.password = password.clone();
-            self.0.trees.users.insert(name, encode(&user)?)?;
+        change: &PasswordChange,
+        (key, session): (SessionKey, &StoredSession),
+        ends_access: bool,
+    ) -> Result<bool, StoreError> {
+        let order = self.begin();
+        let name = &*session.user;
+        let Some(mut user) = self.user(name)? else { return Ok(false) };
+        if user.password != change.verified {
+            return Ok(false);
         }
-        Ok(())
+        for (other, _) in self.sessions_of(name)? {
+            self.remove_session(other)?;
+        }
+        self.put_session(key, session)?;
+        if ends_access {
+            let is_own = |terms: &Terms| terms.subject == name;
+            let reason = EndReason::PasswordChanged;
+            self.end_access_in(&order, is_own, session.signed_in_at, reason)?;
+        }
+        user.password = change.new.clone();
+        self.0.trees.users.insert(name, encode(&user)?)?;
+        Ok(true)
     }
 
     /// Makes a user, unless there is one of that name. Of two at once, one wins.
