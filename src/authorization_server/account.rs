@@ -68,6 +68,12 @@ impl LastUses {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id, now);
     }
 
+    /// Forgets the grants that are no longer known.
+    pub(super) fn forget_unless(&self, is_known: impl Fn(&GrantId) -> bool) {
+        let mut uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        uses.retain(|id, _| is_known(id));
+    }
+
     /// The last use; at least as late as the last renewal of the tokens.
     fn of(&self, grant: &Grant) -> UnixTime {
         let uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,8 +1,12 @@
 //! What the pages keep in memory between two requests of a browser.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use crate::authorization_server::Settings;
 use crate::authorization_server::password::PasswordHasher;
 use crate::authorization_server::pending::PendingAuthorizations;
+use crate::authorization_server::session::SessionKey;
 use crate::authorization_server::setup::SetupSecrets;
 use crate::authorization_server::sign_in::SignInThrottle;
 use crate::clock::Clock;
@@ -15,6 +19,29 @@ pub(super) struct Browsing {
     pub(super) passwords: PasswordHasher,
     pub(super) throttle: SignInThrottle,
     pub(super) setup: SetupSecrets,
+    pub(super) notices: Notices,
+}
+
+/// What a browser is to be told on the next page: what has just been done there. Not in
+/// the URL, where anybody could put it.
+#[derive(Clone, Default)]
+pub(super) struct Notices(Arc<Mutex<HashMap<SessionKey, &'static str>>>);
+
+impl Notices {
+    /// For more browsers than this nothing is remembered.
+    const MOST: usize = 1000;
+
+    /// Has the browser told this, once.
+    pub(super) fn leave(&self, browser: SessionKey, text: &'static str) {
+        let mut notices = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if notices.len() < Self::MOST {
+            notices.insert(browser, text);
+        }
+    }
+
+    pub(super) fn take(&self, browser: SessionKey) -> Option<&'static str> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&browser)
+    }
 }
 
 impl Browsing {
@@ -25,6 +52,7 @@ impl Browsing {
             passwords: PasswordHasher::new(settings.hashing_cost, entropy.clone()),
             throttle: SignInThrottle::new(clock.clone()),
             setup: SetupSecrets::default(),
+            notices: Notices::default(),
         }
     }
 }

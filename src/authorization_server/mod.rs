@@ -174,6 +174,7 @@ impl AuthorizationServer {
         let now = self.clock().now();
         let policy = self.settings().refresh_policy();
         let memory = self.settings().lifetimes.inactive_client;
+        self.0.last_uses.forget_unless(|id| self.store().look_at_grant(*id, |_| ()).is_some());
         self.store()
             .change(move |store| {
                 store.forget_codes(now)?;

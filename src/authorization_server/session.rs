@@ -105,6 +105,12 @@ impl BrowserCookie {
 }
 
 impl Visitor {
+    /// Somebody whom nobody has signed in.
+    #[cfg(test)]
+    pub(super) const fn unknown(cookie: BrowserCookie) -> Self {
+        Self { cookie, is_new: false, session: None }
+    }
+
     pub(super) const fn cookie(&self) -> &BrowserCookie {
         &self.cookie
     }

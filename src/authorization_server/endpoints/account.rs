@@ -1,6 +1,6 @@
 //! `/account`: what was given away, and how to take it back.
 
-use axum::extract::{RawQuery, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 
@@ -26,26 +26,16 @@ enum Change {
     Password { ends_access: bool },
 }
 
-/// What was done, as the query of the page that is shown then. Only these words are
-/// ever shown, so that nobody can put words on the page by a link.
-const DONE: [(&str, &str); 5] = [
-    ("disconnected", "The app is disconnected. Its next request is refused."),
-    ("all-disconnected", "All apps are disconnected. Their next requests are refused."),
-    ("narrowed", "The app may do less now."),
-    ("signed-out", "You are signed out everywhere else."),
-    ("password", "Your password is changed, and you are signed out everywhere else."),
-];
+const DISCONNECTED: &str = "The app is disconnected. Its next request is refused.";
 
 pub(super) async fn show(
     State(server): State<AuthorizationServer>,
     visitor: Visitor,
-    RawQuery(query): RawQuery,
 ) -> Result<Response, PageError> {
-    let done = query.as_deref().and_then(|query| query.strip_prefix("done="));
-    let done = DONE.iter().find(|(word, _)| Some(*word) == done).map(|(_, text)| *text);
     let Some(user) = visitor.user() else {
         return Ok(Redirect::to("/login").into_response());
     };
+    let done = server.browsing().notices.take(visitor.cookie().key());
     render(&server, &visitor, user, StatusCode::OK, Message { done, problem: None }).await
 }
 
@@ -63,26 +53,27 @@ pub(super) async fn change(
         return Ok(Redirect::to("/login").into_response());
     };
     let done = match Change::read(&fields)? {
-        Change::Disconnect(id) if server.disconnect(user, id).await? => "disconnected",
-        Change::Disconnect(_) => "unknown",
+        Change::Disconnect(id) if server.disconnect(user, id).await? => DISCONNECTED,
+        Change::Disconnect(_) => "There is no such connection any more.",
         Change::DisconnectAll => {
             server.disconnect_all(user).await?;
-            "all-disconnected"
+            "All apps are disconnected. Their next requests are refused."
         }
         Change::Narrow(id, left) => match server.narrow(user, id, left).await? {
-            None => "unknown",
-            Some(left) if left.is_empty() => "disconnected",
-            Some(_) => "narrowed",
+            None => "There is no such connection any more.",
+            Some(left) if left.is_empty() => DISCONNECTED,
+            Some(_) => "The app may do what is ticked below, and nothing else.",
         },
         Change::SignOutElsewhere => {
             server.sign_out_elsewhere(user, &visitor).await?;
-            "signed-out"
+            "You are signed out everywhere else."
         }
         Change::Password { ends_access } => {
             return change_password(&server, &visitor, user, &fields, ends_access).await;
         }
     };
-    Ok(Redirect::to(&format!("/account?done={done}")).into_response())
+    server.browsing().notices.leave(visitor.cookie().key(), done);
+    Ok(Redirect::to("/account").into_response())
 }
 
 async fn change_password(
@@ -100,8 +91,10 @@ async fn change_password(
             let changed = server.change_password(user, visitor, present, new, ends_access).await;
             match changed {
                 Ok(cookie) => {
+                    let done = "Your password is changed. You are signed out everywhere else.";
+                    server.browsing().notices.leave(cookie.key(), done);
                     let cookie = cookie.set_cookie(&server.settings().issuer);
-                    return Ok(([cookie], Redirect::to("/account?done=password")).into_response());
+                    return Ok(([cookie], Redirect::to("/account")).into_response());
                 }
                 Err(PasswordUnchanged::Store(error)) => return Err(error.into()),
                 Err(PasswordUnchanged::Unproven(reason)) => match reason {

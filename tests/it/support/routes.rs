@@ -19,7 +19,7 @@ pub enum Door {
 
 /// The table. A test compares it with the router: a new route is a line here, and is
 /// tried without a token and with malformed input by that.
-pub const ROUTES: [(&str, Door); 21] = [
+pub const ROUTES: [(&str, Door); 22] = [
     ("/mcp", Door::Token),
     ("/mcp/", Door::Token),
     ("/register", Door::Client),
@@ -30,6 +30,7 @@ pub const ROUTES: [(&str, Door); 21] = [
     ("/consent", Door::Session),
     ("/setup", Door::Session),
     ("/logout", Door::Session),
+    ("/account", Door::Session),
     ("/jwks", Door::Document),
     ("/health", Door::Document),
     ("/.well-known/oauth-authorization-server", Door::Document),

@@ -8,6 +8,7 @@ use p256::elliptic_curve::sec1::ToSec1Point as _;
 use p256::pkcs8::EncodePrivateKey as _;
 use serde_json::{Value, json};
 
+use super::super::hostile::{Step, answer};
 use super::{HOST, HostileWeb, ID, PATH, approved, document, start};
 use crate::authorization_server::client::{ClientAuthentication, RegisteredClient};
 use crate::authorization_server::testing::{Answer, ISSUER, START, TestServer};
@@ -134,7 +135,7 @@ async fn an_assertion_that_is_not_right_in_all_proves_nothing() {
         (with("aud", json!("https://other.example")), "another server"),
         (with("aud", json!([ISSUER, "https://other.example"])), "several servers"),
         (with("exp", json!(now)), "expired"),
-        (with("exp", json!(now + 4000)), "good for more than an hour"),
+        (with("exp", json!(now + 700)), "good for more than ten minutes"),
         (with("exp", Value::Null), "no end"),
         (with("nbf", json!(now + 120)), "not valid yet"),
         (with("iat", json!(now + 120)), "from the future"),
@@ -220,10 +221,37 @@ async fn new_keys_are_found_and_old_ones_outlast_an_outage() {
     assert_eq!((refresh(&new, "b", 0).await, fetches()), (401, 1));
     server.advance(60);
     assert_eq!((refresh(&new, "c", 60).await, fetches()), (200, 2));
-    server.advance(24 * 60 * 60);
-    web.publish("/jwks.json", "{}", "");
+    // While they cannot be had the last ones count, for a day; what the host answers
+    // counts at once.
+    let oops = vec![Step::Send(answer("503 Later", "", ""))];
+    web.on("/jwks.json", oops);
     let day = 60 + 24 * 60 * 60;
+    server.advance(24 * 60 * 60);
     assert_eq!((refresh(&new, "d", day).await, fetches()), (200, 3));
+    server.advance(2 * 60 * 60);
+    assert_eq!(refresh(&new, "e", day + 2 * 60 * 60).await, 503, "not invalid_client");
+    web.publish("/jwks.json", r#"{"keys":[]}"#, "");
+    server.advance(60 * 60);
+    assert_eq!(refresh(&new, "f", day + 3 * 60 * 60).await, 401);
+}
+
+/// CIMD section 6.3: where the keys are is what the document says now.
+#[tokio::test]
+async fn keys_that_have_moved_are_followed() {
+    let (old, new) = (Key::new("old", 7), Key::new("new", 8));
+    let (web, server, client, code) = signing_client(ONLY_SIGNING, &[&old]).await;
+    let tokens = exchange(&server, &code, &old.sign(&claims("a", 0))).await.tokens();
+    let moved = r#","jwks_uri":"https://client.example/keys2.json""#;
+    web.publish(PATH, &document(&format!("{ONLY_SIGNING}{moved}")), "");
+    web.publish("/keys2.json", &key_set(&[&new]), "");
+    let day = 24 * 60 * 60;
+    server.advance(day);
+    for (key, status) in [(&old, 401), (&new, 200)] {
+        let assertion = key.sign(&claims(key.name, day));
+        let more = [("client_assertion_type", TYPE), ("client_assertion", &*assertion)];
+        let answer = server.refresh_with(&client, &tokens.refresh, &more).await;
+        assert_eq!(answer.status.as_u16(), status, "{}", answer.text);
+    }
 }
 
 /// Keys in the document itself are those that it has now.

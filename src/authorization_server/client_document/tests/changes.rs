@@ -1,7 +1,8 @@
 //! A client that changes under its name (CIMD section 6.3), or goes away.
 
 use super::super::hostile::{Step, answer};
-use super::{CALLBACK, HOST, HostileWeb, ID, PATH, approved, assert_refused, authorize};
+use super::authorize;
+use super::{CALLBACK, HOST, HostileWeb, ID, PATH, approved, assert_refused, assert_waits};
 use super::{document, start};
 use crate::authorization_server::authorization::AuthorizationRequest;
 use crate::authorization_server::client::{ClientId, RegisteredClient};
@@ -88,8 +89,18 @@ async fn a_document_that_is_taken_away_ends_its_grants() {
         let (client, code) = approved(&server).await;
         let tokens = server.exchange(&client, &code).await.tokens();
         let (other, others_tokens) = server.granted(&[Scope::Read]).await;
+        // A slip of the host disconnects nobody.
         web.on(PATH, vec![Step::Send(answer(status, "", "{}"))]);
         server.advance(24 * 60 * 60);
+        assert_refused(&authorize(&server, ID, CALLBACK).await, "status 4");
+        web.publish(PATH, &document(""), "");
+        server.advance(60 * 60);
+        assert_waits(&authorize(&server, ID, CALLBACK).await);
+        web.on(PATH, vec![Step::Send(answer(status, "", "{}"))]);
+        server.advance(24 * 60 * 60);
+        assert_refused(&authorize(&server, ID, CALLBACK).await, "status 4");
+        assert!(server.live_scopes(&tokens).is_some());
+        server.advance(60 * 60);
         assert_refused(&authorize(&server, ID, CALLBACK).await, "status 4");
         assert_eq!(server.live_scopes(&tokens), None);
         let dead = server.refresh(&client, &tokens.refresh).await;

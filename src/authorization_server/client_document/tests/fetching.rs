@@ -5,6 +5,19 @@ use std::time::{Duration, Instant};
 use super::super::hostile::{PRIVATE, PUBLIC, Step, answer};
 use super::{CALLBACK, HOST, HostileWeb, ID, PATH, assert_refused, assert_waits, authorize};
 use super::{document, document_of, start};
+use crate::authorization_server::client::ClientId;
+use crate::authorization_server::client_document::FetchError;
+use crate::authorization_server::testing::TestServer;
+
+/// Asserts why a document cannot be had, and that the page does not say it: the host may
+/// be one of the operator's own network, and the reader anybody.
+async fn assert_unreached(server: &TestServer, id: &str, why: FetchError) {
+    let page = authorize(server, id, CALLBACK).await;
+    assert_refused(&page, "could not be fetched");
+    assert!(!page.text.contains(&why.to_string()), "{}", page.text);
+    let reason = server.server.client_to_ask_for(ClientId::presented(id)).await.unwrap_err();
+    assert!(reason.to_string().ends_with(&why.to_string()), "{reason}");
+}
 
 /// #103, #105, B27, R11: no address but public ones, and one private one spoils all.
 #[tokio::test]
@@ -14,7 +27,7 @@ async fn a_host_with_any_private_address_is_not_called() {
     for addresses in [&[PRIVATE][..], &[PUBLIC, PRIVATE], &[PRIVATE, PUBLIC]] {
         let server = start(&web).await;
         web.resolve(HOST, &[addresses]);
-        assert_refused(&authorize(&server, ID, CALLBACK).await, "not a public one");
+        assert_unreached(&server, ID, FetchError::NotPublic).await;
     }
     assert_eq!((web.connections_to_private(), web.requests().len()), (0, 0));
 }
@@ -35,7 +48,7 @@ async fn a_name_that_nobody_has_is_told() {
     let web = HostileWeb::start(&[HOST]).await;
     let server = start(&web).await;
     let id = "https://nobody.example/app.json";
-    assert_refused(&authorize(&server, id, CALLBACK).await, "cannot be found");
+    assert_unreached(&server, id, FetchError::NotFound).await;
 }
 
 /// The certificate is checked against the name.
@@ -46,7 +59,7 @@ async fn a_host_that_is_another_one_is_not_believed() {
     web.publish(PATH, &document_of("https://other.example/app.json", ""), "");
     let server = start(&web).await;
     let id = "https://other.example/app.json";
-    assert_refused(&authorize(&server, id, CALLBACK).await, "connection failed");
+    assert_unreached(&server, id, FetchError::Connection).await;
     assert_eq!(web.requests().len(), 0);
 }
 
@@ -126,10 +139,10 @@ async fn a_slow_answer_is_cut() {
     web.on("/silent.json", vec![Step::Wait(Duration::from_secs(30))]);
     let silent = "https://client.example/silent.json";
     let began = Instant::now();
-    let (dripping, silent) =
-        tokio::join!(authorize(&server, ID, CALLBACK), authorize(&server, silent, CALLBACK));
-    assert_refused(&dripping, "too long");
-    assert_refused(&silent, "too long");
+    tokio::join!(
+        assert_unreached(&server, ID, FetchError::TooSlow),
+        assert_unreached(&server, silent, FetchError::TooSlow)
+    );
     assert!(began.elapsed() < Duration::from_secs(9), "{:?}", began.elapsed());
 }
 
@@ -231,4 +244,26 @@ async fn many_who_ask_make_one_fetch() {
         assert_refused(&answer, if number < 29 { "status 404" } else { "try again in a minute" });
     }
     assert_eq!(web.requests().len(), 30);
+}
+
+/// #115: what strangers have us fetch takes neither the place nor the budget of a client
+/// that a user has approved.
+#[tokio::test]
+async fn strangers_do_not_keep_an_approved_client_out() {
+    let web = HostileWeb::start(&[HOST]).await;
+    web.publish(PATH, &document(""), "cache-control: max-age=300\r\n");
+    let server = start(&web).await;
+    super::approved(&server).await;
+    for number in 0..300 {
+        let id = format!("https://client.example/{number}.json");
+        authorize(&server, &id, CALLBACK).await;
+        authorize(&server, &format!("https://{number}.example/app.json"), CALLBACK).await;
+    }
+    assert_waits(&authorize(&server, ID, CALLBACK).await);
+    server.advance(300);
+    for number in 0..300 {
+        let id = format!("https://client.example/{number}.json");
+        authorize(&server, &id, CALLBACK).await;
+    }
+    assert_waits(&authorize(&server, ID, CALLBACK).await);
 }
