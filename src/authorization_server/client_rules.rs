@@ -4,7 +4,9 @@ use subtle::ConstantTimeEq as _;
 
 use sha2::{Digest as _, Sha256};
 
-use super::redirect_uri::RedirectTarget;
+use super::client_document::url::DocumentUrl;
+use super::grant::Terms;
+use super::redirect_uri::{RedirectTarget, RedirectUri};
 
 /// Rules for clients that nobody here has met.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +67,17 @@ impl Registration {
 }
 
 impl ClientRules {
+    /// Whether a client that was let in before still is: the rules may have changed since.
+    pub(super) fn still_let_in(&self, terms: &Terms) -> bool {
+        let id = terms.client.as_str();
+        if DocumentUrl::is_meant_by(id) {
+            let is_allowed = |url: DocumentUrl| self.allows_document_of(url.host());
+            return self.documents && DocumentUrl::parse(id).is_ok_and(is_allowed);
+        }
+        let is_allowed = |uri: &RedirectUri| self.allows_place(&uri.target());
+        self.allowed.is_empty() || terms.redirect_uri.as_ref().is_some_and(is_allowed)
+    }
+
     /// Whether a document of this host may be fetched.
     pub(super) fn allows_document_of(&self, host: &str) -> bool {
         self.allowed.is_empty() || self.allowed.iter().any(|allowed| allowed == host)

@@ -143,9 +143,10 @@ impl AuthorizationServer {
         now: UnixTime,
     ) -> Result<Grant, EndpointError> {
         let is_foreign = grant.terms.client != *client.id();
-        // The address and the users of the server may have been changed since.
+        // The address, the users and the rules of the server may have been changed since.
         let settings = self.settings();
         let is_outdated = grant.terms.resource != settings.resource.as_str()
+            || !settings.clients.still_let_in(&grant.terms)
             || !settings.has_user(&grant.terms.subject);
         if is_foreign || is_outdated {
             return Err(EndpointError::NoSuchGrant);

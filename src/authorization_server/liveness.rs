@@ -17,7 +17,8 @@ impl GrantLiveness for AuthorizationServer {
                 && grant.terms.client.as_str() == reference.client
                 // A newer generation than ours can only come from before a backup
                 // was restored: the revocations since then are lost.
-                && reference.generation <= grant.family.generation;
+                && reference.generation <= grant.family.generation
+                && self.settings().clients.still_let_in(&grant.terms);
             let scopes = grant.scopes_at(now).ok().filter(|_| is_its_own)?;
             Some((scopes, reference.generation == grant.family.generation && !grant.family.is_seen))
         })??;

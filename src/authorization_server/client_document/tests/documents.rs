@@ -217,6 +217,30 @@ async fn only_certain_apps_may_register_if_the_operator_says_so() {
     assert_refused(&authorize(&server, id, "https://bad.example/cb").await, "only certain apps");
 }
 
+/// What the operator decides holds for clients that were let in before, too; and ends
+/// nothing, should he think better of it.
+#[tokio::test]
+async fn the_operators_rules_hold_for_connected_clients() {
+    let web = HostileWeb::start(&[HOST]).await;
+    web.publish(PATH, &document(""), "");
+    let server = start(&web).await;
+    let (client, code) = approved(&server).await;
+    let tokens = server.exchange(&client, &code).await.tokens();
+    let (other, others) = server.granted(&[crate::contract::scope::Scope::Read]).await;
+    let server = server.restart_with(|settings| settings.clients.documents = false);
+    assert_eq!(server.live_scopes(&tokens), None);
+    server.refresh(&client, &tokens.refresh).await.assert_error(400, "invalid_grant");
+    assert!(server.live_scopes(&others).is_some());
+    let server = server.restart_with(|settings| {
+        settings.clients.documents = true;
+        settings.clients.allowed = vec!["client.example".into()];
+    });
+    assert!(server.live_scopes(&tokens).is_some());
+    assert_eq!(server.live_scopes(&others), None);
+    server.refresh(&other, &others.refresh).await.assert_error(400, "invalid_grant");
+    assert_eq!(server.refresh(&client, &tokens.refresh).await.status.as_u16(), 200);
+}
+
 /// #144: the page leads with the host that vouches, and says so; a change since the last
 /// consent is told (#117, CIMD section 6.3).
 #[tokio::test]
