@@ -156,3 +156,17 @@ async fn resources_and_prompts_end_somewhere() {
     let bytes = serde_json::to_string(&prompt).unwrap().len();
     assert!(bytes < 8_000, "{bytes}");
 }
+
+/// A note that is named several times in one request is read once.
+#[tokio::test]
+async fn a_note_is_read_once_in_a_request() {
+    let (server, _folder) = library(&Toolset::ALL);
+    let mut paths = vec!["book.md", " book.md ", "vault://notes/book.md"];
+    paths.extend(["hub.md"; 30]);
+    paths.push("line.md");
+    let read = called(&server, "read_note", json!({ "path": "book.md", "paths": paths })).await;
+    let notes = structure(&read)["notes"].clone();
+    let read: Vec<&str> =
+        notes.as_array().unwrap().iter().map(|note| note["path"].as_str().unwrap()).collect();
+    assert_eq!(read, ["book.md", "hub.md", "line.md"]);
+}
