@@ -29,6 +29,9 @@ const LONGEST_QUERY: usize = 8 * 1024;
 /// The most things that are looked for.
 const MOST_CLAUSES: usize = 256;
 
+/// The most different filters by tag, and by path.
+const MOST_FILTERS: usize = 32;
+
 /// What somebody looks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
@@ -43,7 +46,8 @@ pub struct Query {
     /// The whole query as if it were a title, in each language: its terms, separated by
     /// blanks. Empty if it is more than words.
     pub whole: Vec<Box<str>>,
-    /// Frequent words that are left out of scoring, as typed.
+    /// What is left out: frequent words as typed, and filters beyond the most that there
+    /// may be.
     pub ignored: Vec<String>,
     from: Option<Bound>,
     until: Option<Bound>,
@@ -153,6 +157,9 @@ pub fn tag_key(tag: &str) -> String {
 /// A path, or a part of one, in the form in which `path:` compares them.
 #[must_use]
 pub fn path_key(path: &str) -> String {
+    if path.is_ascii() {
+        return path.to_ascii_lowercase();
+    }
     path.nfc().flat_map(char::to_lowercase).nfc().collect()
 }
 
@@ -207,8 +214,8 @@ impl<'t> Reading<'t> {
         if key.is_empty() {
             return false;
         }
-        self.note(if is_wanted { "tag:" } else { "-tag:" }, &key);
-        self.query.tags.push((is_wanted, key.into()));
+        let name = if is_wanted { "tag:" } else { "-tag:" };
+        self.filter(name, |query| &mut query.tags, (is_wanted, key.into()));
         true
     }
 
@@ -217,9 +224,36 @@ impl<'t> Reading<'t> {
         if key.is_empty() {
             return false;
         }
-        self.note(if is_wanted { "path:" } else { "-path:" }, &key);
-        self.query.paths.push((is_wanted, key.into()));
+        let name = if is_wanted { "path:" } else { "-path:" };
+        self.filter(name, |query| &mut query.paths, (is_wanted, key.into()));
         true
+    }
+
+    /// Adds a filter to those of its kind, each once and not any number of them: all are
+    /// tried on every note.
+    fn filter(
+        &mut self,
+        name: &str,
+        filters: impl Fn(&mut Query) -> &mut Vec<(bool, Box<str>)>,
+        filter: (bool, Box<str>),
+    ) {
+        let known = filters(&mut self.query);
+        if known.contains(&filter) {
+            return;
+        }
+        if known.len() < MOST_FILTERS {
+            known.push(filter.clone());
+            self.note(name, &filter.1);
+        } else {
+            self.ignore(format!("{name}{}", filter.1));
+        }
+    }
+
+    /// Says of something that it was left out, once.
+    fn ignore(&mut self, typed: String) {
+        if !self.query.ignored.contains(&typed) {
+            self.query.ignored.push(typed);
+        }
     }
 
     /// Reads the beginning (or the end) of the time that is asked for. Several leave
@@ -303,10 +337,8 @@ impl<'t> Reading<'t> {
             }
             self.query.scored.truncate(MOST_CLAUSES);
         }
-        for (typed, _) in self.stop_words {
-            if !self.query.ignored.contains(&typed) {
-                self.query.ignored.push(typed);
-            }
+        for (typed, _) in std::mem::take(&mut self.stop_words) {
+            self.ignore(typed);
         }
         if !self.has_operators {
             self.query.whole = self.reader.titles(text);
