@@ -288,3 +288,17 @@ fn equal_filters_are_one_and_there_are_not_too_many() {
     assert_eq!(many.ignored[0], "-path:p32");
     assert!(many.interpreted().ends_with("-path:p31"));
 }
+
+/// L64: phrases and identifiers are not so many that they hold a search up.
+#[test]
+fn there_are_not_too_many_phrases() {
+    let equal = parse(&"\"two words\" -\"no words\" ".repeat(60));
+    assert_eq!((equal.scored.len(), equal.excluded.len()), (60, 1));
+    let pieces = |number| format!("\"a{number} b\" -c{number}_d word{number}");
+    let many = parse(&(0..100).map(pieces).collect::<Vec<_>>().join(" "));
+    let phrases = many.scored.iter().chain(&many.excluded).filter(|clause| clause.is_phrase());
+    assert_eq!(phrases.count(), 24);
+    assert_eq!(many.ignored[..2], ["\"a12 b\"", "-c12_d"]);
+    assert!(many.scored.iter().any(|clause| clause.words[0].typed == "word99"));
+    assert!(!many.interpreted().contains("a12"));
+}
