@@ -170,3 +170,19 @@ async fn a_note_is_read_once_in_a_request() {
         notes.as_array().unwrap().iter().map(|note| note["path"].as_str().unwrap()).collect();
     assert_eq!(read, ["book.md", "hub.md", "line.md"]);
 }
+
+/// L36: a tag can be asked for as the answers write it, blanks included.
+#[tokio::test]
+async fn tags_can_be_used_as_they_are_shown() {
+    let (server, folder) = library(&Toolset::ALL);
+    let text = "---\ntags: [Nested Folder, plain]\n---\n# Tagged\n";
+    fs::write(folder.path().join("tagged.md"), text).unwrap();
+    let shown = called(&server, "search_notes", json!({ "query": "tagged" })).await;
+    assert!(shown.contains("tag:\\\"Nested Folder\\\" #plain"), "{shown}");
+    for tag in ["tag:\"Nested Folder\"", "\"Nested Folder\"", "Nested Folder", "tag:plain"] {
+        let found = structure(&called(&server, "search_by_tag", json!({ "tag": tag })).await);
+        assert_eq!(found["total"], 1, "{tag}");
+    }
+    let query = json!({ "query": "tag:\"Nested Folder\"" });
+    assert_eq!(structure(&called(&server, "search_notes", query).await)["total"], 1);
+}
