@@ -171,6 +171,45 @@ async fn a_note_is_read_once_in_a_request() {
     assert_eq!(read, ["book.md", "hub.md", "line.md"]);
 }
 
+/// What `call` says when it refuses.
+fn refused(answer: &str) -> String {
+    let answer: Value = serde_json::from_str(answer).unwrap();
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    answer["result"]["content"][0]["text"].as_str().unwrap().to_owned()
+}
+
+/// What is no order is said so, with those that there are.
+#[tokio::test]
+async fn an_order_that_there_is_not_is_refused() {
+    let (server, _folder) = library(&Toolset::ALL);
+    let text = refused(&called(&server, "list_notes", json!({ "sort": "bogus" })).await);
+    assert_eq!(text, "There is no such order. sort is path, title, newest or oldest.");
+    for sort in ["", "path", "Title", "newest", "modified", "oldest"] {
+        let _ = structure(&called(&server, "list_notes", json!({ "sort": sort })).await);
+    }
+}
+
+/// A folder without a visible note is told in words that do not say whether it exists.
+#[tokio::test]
+async fn a_folder_without_notes_is_told_in_the_same_words_whether_it_exists() {
+    let (server, folder) = library(&Toolset::ALL);
+    fs::create_dir_all(folder.path().join("empty")).unwrap();
+    fs::create_dir_all(folder.path().join("Trips/Rome")).unwrap();
+    fs::write(folder.path().join("Trips/Rome/plan.md"), "# Plan\n").unwrap();
+    for folder in ["nope", "empty"] {
+        let answer = called(&server, "list_notes", json!({ "folder": folder })).await;
+        assert_eq!(structure(&answer)["total"], 0);
+        assert!(answer.contains("0 notes. No visible note is under this folder."), "{answer}");
+    }
+    for folder in ["Trips", "trips", "/TRIPS/rome/"] {
+        let answer = called(&server, "list_notes", json!({ "folder": folder })).await;
+        assert_eq!(structure(&answer)["total"], 1, "{folder}: {answer}");
+    }
+    let flat = called(&server, "list_notes", json!({ "folder": "trips", "recursive": false }));
+    let flat = flat.await;
+    assert!(flat.contains("0 notes. No visible note is directly in this folder."), "{flat}");
+}
+
 /// L36: a tag can be asked for as the answers write it, blanks included.
 #[tokio::test]
 async fn tags_can_be_used_as_they_are_shown() {

@@ -61,7 +61,7 @@ impl McpServer {
             move |vault: &Vault, viewer: &Viewer, limit: usize, after: Option<&ListPlace>| {
                 vault.notes_with_tag(viewer, &wanted, limit, after)
             };
-        self.list_page(request, &page, list).await
+        self.list_page(request, &page, "", list).await
     }
 }
 
