@@ -210,6 +210,21 @@ async fn a_folder_without_notes_is_told_in_the_same_words_whether_it_exists() {
     assert!(flat.contains("0 notes. No visible note is directly in this folder."), "{flat}");
 }
 
+/// Arguments that do not fit are answered in our own words.
+#[tokio::test]
+async fn arguments_that_do_not_fit_are_refused_in_plain_words() {
+    let (server, _folder) = library(&Toolset::ALL);
+    let rows = [
+        ("read_note", json!({ "path": 5 }), "5 is no text."),
+        ("read_note", json!({ "path": "a.md", "start_line": "x" }), "\"x\" is no whole number."),
+        ("search_by_tag", json!({}), "missing field `tag`."),
+    ];
+    for (tool, arguments, why) in rows {
+        let text = refused(&called(&server, tool, arguments).await);
+        assert_eq!(text, format!("The arguments do not fit {tool}: {why}"));
+    }
+}
+
 /// L36: a tag can be asked for as the answers write it, blanks included.
 #[tokio::test]
 async fn tags_can_be_used_as_they_are_shown() {
