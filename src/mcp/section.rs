@@ -129,14 +129,10 @@ fn headings_named<'a>(headings: &'a [Heading], name: &str) -> Vec<&'a Heading> {
     let bare = name.trim_start_matches('#');
     let level = name.len() - bare.len();
     let bare = bare.trim();
-    let candidates = [
-        by_text(headings, |heading| same_words(&heading.text, bare)),
-        by_text(headings, |heading| heading.anchor == bare),
-        by_path(headings, bare, same_words),
-        by_text(headings, |heading| same_letters(&heading.text, bare)),
-        by_path(headings, bare, same_letters),
-    ];
-    let mut found = candidates.into_iter().find(|found| !found.is_empty()).unwrap_or_default();
+    let mut found = named(headings, bare, words, Some(bare));
+    if found.is_empty() {
+        found = named(headings, bare, letters, None);
+    }
     // `## Offers` means a heading of the second level, if there is one.
     if found.iter().any(|heading| usize::from(heading.level) == level) {
         found.retain(|heading| usize::from(heading.level) == level);
@@ -144,67 +140,77 @@ fn headings_named<'a>(headings: &'a [Heading], name: &str) -> Vec<&'a Heading> {
     found
 }
 
-fn by_text(headings: &[Heading], is_meant: impl Fn(&Heading) -> bool) -> Vec<&Heading> {
-    headings.iter().filter(|heading| is_meant(heading)).collect()
+/// The headings whose text is this one in some form, or else that have this anchor, or
+/// else that lie at this path.
+fn named<'a>(
+    headings: &'a [Heading],
+    name: &str,
+    form: impl Fn(&str) -> String,
+    anchor: Option<&str>,
+) -> Vec<&'a Heading> {
+    // Once for each text: both a note and a name may be long.
+    let forms: Vec<String> = headings.iter().map(|heading| form(&heading.text)).collect();
+    let wanted = form(name);
+    let is_named = |(_, form): &(&Heading, &String)| !wanted.is_empty() && **form == wanted;
+    let by_text: Vec<_> =
+        headings.iter().zip(&forms).filter(is_named).map(|(heading, _)| heading).collect();
+    if !by_text.is_empty() {
+        return by_text;
+    }
+    let by_anchor: Vec<_> =
+        headings.iter().filter(|heading| anchor == Some(&*heading.anchor)).collect();
+    if !by_anchor.is_empty() {
+        return by_anchor;
+    }
+    let steps = name.split('>').map(|step| form(step.trim().trim_start_matches('#').trim()));
+    by_path(headings, &forms, &steps.collect::<Vec<_>>())
 }
 
 /// The headings behind `A > B`: each step lies somewhere under the one before.
-fn by_path<'a>(
-    headings: &'a [Heading],
-    path: &str,
-    is_same: impl Fn(&str, &str) -> bool,
-) -> Vec<&'a Heading> {
-    let steps: Vec<&str> =
-        path.split('>').map(|step| step.trim().trim_start_matches('#').trim()).collect();
+fn by_path<'a>(headings: &'a [Heading], forms: &[String], steps: &[String]) -> Vec<&'a Heading> {
     let Some((last, above)) = steps.split_last() else { return Vec::new() };
-    if above.is_empty() {
+    if above.is_empty() || steps.iter().any(String::is_empty) {
         return Vec::new();
     }
-    let lies_there = |index: usize| {
-        let mut wanted = above.iter().rev().peekable();
-        let mut level = headings[index].level;
-        for heading in headings[..index].iter().rev() {
-            if heading.level < level {
-                level = heading.level;
-                if wanted.peek().is_some_and(|step| is_same(&heading.text, step)) {
-                    wanted.next();
-                }
+    let mut found = Vec::new();
+    // The headings that the next one may lie under, the outermost first: no more than
+    // there are levels, however many headings there are.
+    let mut open: Vec<(u8, &String)> = Vec::new();
+    for (heading, form) in headings.iter().zip(forms) {
+        while open.pop_if(|(level, _)| *level >= heading.level).is_some() {}
+        if form == last {
+            let mut wanted = above.iter().rev().peekable();
+            for (_, form) in open.iter().rev() {
+                wanted.next_if(|step| step == form);
+            }
+            if wanted.peek().is_none() {
+                found.push(heading);
             }
         }
-        wanted.peek().is_none()
-    };
-    let meant = headings.iter().enumerate();
-    meant
-        .filter(|(index, heading)| is_same(&heading.text, last) && lies_there(*index))
-        .map(|(_, heading)| heading)
-        .collect()
+        open.push((heading.level, form));
+    }
+    found
 }
 
-/// Whether two texts have the same words, letter case aside.
-fn same_words(one: &str, other: &str) -> bool {
-    let words = |text: &str| text.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>();
-    !other.is_empty() && words(one) == words(other)
+/// A text by its words, letter case aside.
+fn words(text: &str) -> String {
+    let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+    words.join(" ")
 }
 
-/// Whether two texts have the same letters and digits, tags of HTML left out.
-fn same_letters(one: &str, other: &str) -> bool {
-    let letters = |text: &str| {
-        let mut is_tag = false;
-        let mut letters = String::new();
-        for character in text.chars() {
-            match character {
-                '<' => is_tag = true,
-                '>' => is_tag = false,
-                letter if letter.is_alphanumeric() && !is_tag => {
-                    letters.extend(letter.to_lowercase());
-                }
-                _ => {}
-            }
+/// A text by its letters and digits, letter case aside, tags of HTML left out.
+fn letters(text: &str) -> String {
+    let mut is_tag = false;
+    let mut letters = String::new();
+    for character in text.chars() {
+        match character {
+            '<' => is_tag = true,
+            '>' => is_tag = false,
+            letter if letter.is_alphanumeric() && !is_tag => letters.extend(letter.to_lowercase()),
+            _ => {}
         }
-        letters
-    };
-    let wanted = letters(other);
-    !wanted.is_empty() && letters(one) == wanted
+    }
+    letters
 }
 
 /// As much of a part as fits.

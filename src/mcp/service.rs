@@ -130,14 +130,15 @@ impl ServerHandler for McpServer {
     ) -> Result<CallToolResponse, ErrorData> {
         let tool = request.name.clone();
         let call = self.tools.call(ToolCallContext::new(self, request, context));
-        answered(call).await.unwrap_or_else(|why| {
+        let answer = answered(call).await.unwrap_or_else(|why| {
             tracing::error!(%tool, ?why, "a tool did not answer");
             Ok(match why {
                 Unanswered::Panicked => unavailable(),
                 Unanswered::Late => too_slow(),
             }
             .into())
-        })
+        });
+        answer.map(|answer| tools::in_plain_words(&tool, answer))
     }
 
     async fn list_tools(

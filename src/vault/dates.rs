@@ -28,17 +28,23 @@ const LOG: [&str; 12] = [
     // A merge is named for the files that are like none of its parents.
     "-c",
     "--name-only",
-    "--relative",
+    // For merges `--relative` would be ignored; without it all paths begin at the top.
+    "--no-relative",
     "--no-renames",
     "--no-show-signature",
     "--no-ext-diff",
     "--no-textconv",
     "--no-notes",
     "-z",
-    // The time stands behind two NULs, where no path can be.
-    "--format=%x00%x00%ct",
+    // The time stands behind a slash, with which no path begins. What stands between
+    // it and the first path is another thing for merges.
+    "--format=/%ct",
     MOST_COMMITS,
 ];
+
+/// When each page was last committed, in seconds since the epoch; nothing if the commit
+/// does not tell.
+type Times = HashMap<Box<str>, Option<i64>>;
 
 /// The dates of one commit and index. Made and refreshed off the path of requests: it
 /// runs git several times.
@@ -46,8 +52,7 @@ const LOG: [&str; 12] = [
 pub(super) struct CommitDates {
     git: Arc<Git>,
     head: String,
-    /// In seconds since the epoch.
-    times: HashMap<Box<str>, i64>,
+    times: Times,
     index: Option<Identity>,
     /// The stamps of the files that are in the index as in the commit.
     stamps: HashMap<Box<str>, Stamps>,
@@ -108,7 +113,7 @@ impl CommitDates {
         if stamps.modified >= index.modified() {
             return None;
         }
-        Timestamp::from_second(*self.times.get(disk)?).ok()
+        Timestamp::from_second((*self.times.get(disk)?)?).ok()
     }
 
     fn index_file(&self) -> Result<PathBuf, GitError> {
@@ -152,37 +157,37 @@ fn identity(file: &Path) -> Option<Identity> {
 }
 
 /// The time of the newest commit of a range that changed each page.
-fn times(git: &Git, range: &str) -> Result<HashMap<Box<str>, i64>, GitError> {
+fn times(git: &Git, range: &str) -> Result<Times, GitError> {
+    let above = git.text(&["rev-parse", "--show-prefix"])?;
     let mut arguments = LOG.to_vec();
     arguments.extend([range, "--"]);
-    parse_log(&git.ask_patiently(&arguments)?).ok_or(GitError::Garbled("log"))
+    if !above.is_empty() {
+        arguments.push(".");
+    }
+    Ok(parse_log(&git.ask_patiently(&arguments)?, &above))
 }
 
-fn parse_log(output: &[u8]) -> Option<HashMap<Box<str>, i64>> {
-    let mut times = HashMap::new();
+/// Reads `/time`, then paths, again and again, with NULs between them: one or several,
+/// and a line end before the first path of what is no merge. `above` is the folder of
+/// the repository that the paths count from.
+fn parse_log(output: &[u8], above: &str) -> Times {
+    let mut times = Times::new();
     let mut time = None;
-    let mut is_first = false;
     for field in output.split(|byte| *byte == 0) {
-        if field.is_empty() {
-            time = None;
+        if let Some(begun) = field.strip_prefix(b"/") {
+            time = std::str::from_utf8(begun).ok().and_then(|time| time.parse().ok());
             continue;
         }
-        let Some(time) = time else {
-            time = Some(std::str::from_utf8(field).ok()?.parse::<i64>().ok()?);
-            is_first = true;
-            continue;
-        };
-        // A line end divides the time from the first path.
-        let path = if is_first { field.strip_prefix(b"\n").unwrap_or(field) } else { field };
-        is_first = false;
+        let path = field.strip_prefix(b"\n").unwrap_or(field);
         if let Ok(path) = std::str::from_utf8(path)
+            && let Some(path) = path.strip_prefix(above)
             && VaultPath::is_page_name(path)
             && !times.contains_key(path)
         {
             times.insert(path.into(), time);
         }
     }
-    Some(times)
+    times
 }
 
 /// Reads `path<NUL>` and five lines about it, again and again.

@@ -18,6 +18,7 @@ use crate::vault::catalog::{Note, PageReader, Shelf, partition};
 use crate::vault::dates::CommitDates;
 use crate::vault::evidence::is_ciphertext;
 use crate::vault::files::{NoBytes, PageBytes, Root};
+use crate::vault::library::lists::is_in;
 use crate::vault::links;
 use crate::vault::markdown::Link;
 use crate::vault::page::{Content, decode};
@@ -90,7 +91,7 @@ impl<'a> View<'a> {
             .reader
             .inbox
             .as_ref()
-            .is_some_and(|inbox| inbox.as_str() == folder || inbox.inside(folder).is_some());
+            .is_some_and(|inbox| is_in(inbox.as_str(), true, &format!("{folder}/")));
         if names_inbox { Inbox::Included } else { Inbox::LeftOut }
     }
 

@@ -104,9 +104,12 @@ pub(super) fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
-/// Tags as a text has them: `#garden #plants/tomato`.
+/// Tags as a text has them, `#garden #plants/tomato`, and as a query has those with
+/// blanks, which no `#` can name: `tag:"old trees"`.
 pub(super) fn hashed<'a>(tags: impl IntoIterator<Item = &'a String>) -> String {
-    let tags: Vec<String> =
-        tags.into_iter().map(|tag| format!("#{}", single_line(tag).replace(' ', "_"))).collect();
-    tags.join(" ")
+    let tag = |tag: &'a String| match single_line(tag) {
+        tag if tag.contains(' ') => format!("tag:\"{tag}\""),
+        tag => format!("#{tag}"),
+    };
+    tags.into_iter().map(tag).collect::<Vec<_>>().join(" ")
 }

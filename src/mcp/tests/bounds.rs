@@ -156,3 +156,87 @@ async fn resources_and_prompts_end_somewhere() {
     let bytes = serde_json::to_string(&prompt).unwrap().len();
     assert!(bytes < 8_000, "{bytes}");
 }
+
+/// A note that is named several times in one request is read once.
+#[tokio::test]
+async fn a_note_is_read_once_in_a_request() {
+    let (server, _folder) = library(&Toolset::ALL);
+    let mut paths = vec!["book.md", " book.md ", "vault://notes/book.md"];
+    paths.extend(["hub.md"; 30]);
+    paths.push("line.md");
+    let read = called(&server, "read_note", json!({ "path": "book.md", "paths": paths })).await;
+    let notes = structure(&read)["notes"].clone();
+    let read: Vec<&str> =
+        notes.as_array().unwrap().iter().map(|note| note["path"].as_str().unwrap()).collect();
+    assert_eq!(read, ["book.md", "hub.md", "line.md"]);
+}
+
+/// What `call` says when it refuses.
+fn refused(answer: &str) -> String {
+    let answer: Value = serde_json::from_str(answer).unwrap();
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    answer["result"]["content"][0]["text"].as_str().unwrap().to_owned()
+}
+
+/// What is no order is said so, with those that there are.
+#[tokio::test]
+async fn an_order_that_there_is_not_is_refused() {
+    let (server, _folder) = library(&Toolset::ALL);
+    let text = refused(&called(&server, "list_notes", json!({ "sort": "bogus" })).await);
+    assert_eq!(text, "There is no such order. sort is path, title, newest or oldest.");
+    for sort in ["", "path", "Title", "newest", "modified", "oldest"] {
+        let _ = structure(&called(&server, "list_notes", json!({ "sort": sort })).await);
+    }
+}
+
+/// A folder without a visible note is told in words that do not say whether it exists.
+#[tokio::test]
+async fn a_folder_without_notes_is_told_in_the_same_words_whether_it_exists() {
+    let (server, folder) = library(&Toolset::ALL);
+    fs::create_dir_all(folder.path().join("empty")).unwrap();
+    fs::create_dir_all(folder.path().join("Trips/Rome")).unwrap();
+    fs::write(folder.path().join("Trips/Rome/plan.md"), "# Plan\n").unwrap();
+    for folder in ["nope", "empty"] {
+        let answer = called(&server, "list_notes", json!({ "folder": folder })).await;
+        assert_eq!(structure(&answer)["total"], 0);
+        assert!(answer.contains("0 notes. No visible note is under this folder."), "{answer}");
+    }
+    for folder in ["Trips", "trips", "/TRIPS/rome/"] {
+        let answer = called(&server, "list_notes", json!({ "folder": folder })).await;
+        assert_eq!(structure(&answer)["total"], 1, "{folder}: {answer}");
+    }
+    let flat = called(&server, "list_notes", json!({ "folder": "trips", "recursive": false }));
+    let flat = flat.await;
+    assert!(flat.contains("0 notes. No visible note is directly in this folder."), "{flat}");
+}
+
+/// Arguments that do not fit are answered in our own words.
+#[tokio::test]
+async fn arguments_that_do_not_fit_are_refused_in_plain_words() {
+    let (server, _folder) = library(&Toolset::ALL);
+    let rows = [
+        ("read_note", json!({ "path": 5 }), "5 is no text."),
+        ("read_note", json!({ "path": "a.md", "start_line": "x" }), "\"x\" is no whole number."),
+        ("search_by_tag", json!({}), "missing field `tag`."),
+    ];
+    for (tool, arguments, why) in rows {
+        let text = refused(&called(&server, tool, arguments).await);
+        assert_eq!(text, format!("The arguments do not fit {tool}: {why}"));
+    }
+}
+
+/// L36: a tag can be asked for as the answers write it, blanks included.
+#[tokio::test]
+async fn tags_can_be_used_as_they_are_shown() {
+    let (server, folder) = library(&Toolset::ALL);
+    let text = "---\ntags: [Nested Folder, plain]\n---\n# Tagged\n";
+    fs::write(folder.path().join("tagged.md"), text).unwrap();
+    let shown = called(&server, "search_notes", json!({ "query": "tagged" })).await;
+    assert!(shown.contains("tag:\\\"Nested Folder\\\" #plain"), "{shown}");
+    for tag in ["tag:\"Nested Folder\"", "\"Nested Folder\"", "Nested Folder", "tag:plain"] {
+        let found = structure(&called(&server, "search_by_tag", json!({ "tag": tag })).await);
+        assert_eq!(found["total"], 1, "{tag}");
+    }
+    let query = json!({ "query": "tag:\"Nested Folder\"" });
+    assert_eq!(structure(&called(&server, "search_notes", query).await)["total"], 1);
+}

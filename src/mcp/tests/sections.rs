@@ -1,3 +1,5 @@
+use std::time::{Duration, Instant};
+
 use super::values::opened;
 use crate::mcp::render::opened::{as_text, part_of};
 use crate::mcp::section::{Budget, Lines, MOST_BYTES, Part, Rest, excerpt, find};
@@ -41,6 +43,22 @@ fn sections_are_found_by_every_name_that_people_use() {
     assert_eq!(section("Watering"), (4, 7), "the first of several");
     for name in ["watering-1", "#watering-1", "Beans > Watering", "# Beans > ## Watering"] {
         assert_eq!(section(name), (11, 12), "{name}");
+    }
+}
+
+/// L64: many headings of one name do not hold the server up, whichever way they are
+/// asked for.
+#[test]
+fn headings_without_number_take_no_time_without_end() {
+    let same: Vec<_> = (1..=60_000).map(|line| (1, "same", "same", line, line)).collect();
+    let note = opened(&"# same\n".repeat(60_000), &same);
+    let lines = Lines::of(&note.text);
+    let long = format!("same{}", " > same".repeat(1_000));
+    for name in ["same > same", "none > same", "\u{1f345} none", &long] {
+        let begun = Instant::now();
+        let found = find(&note.parsed, &lines, &Part::Section(name.to_owned()));
+        assert!(found.is_err(), "none lies below another");
+        assert!(begun.elapsed() < Duration::from_secs(5), "{name}: {:?}", begun.elapsed());
     }
 }
 

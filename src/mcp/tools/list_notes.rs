@@ -21,6 +21,11 @@ use crate::vault::{Unavailable, Vault};
 const DEFAULT_LIMIT: u32 = 50;
 const MOST: u32 = 200;
 
+const NO_SUCH_ORDER: &str = "There is no such order. sort is path, title, newest or oldest.";
+/// The same whether the folder is absent, empty, or holds what is not open.
+const NOTHING_UNDER: &str = "No visible note is under this folder.";
+const NOTHING_IN: &str = "No visible note is directly in this folder.";
+
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ListNotesArguments {
     /// Default: the whole vault.
@@ -95,33 +100,41 @@ impl McpServer {
             vault: &page.vault,
             arguments: &arguments,
         };
-        let (folder, order) = (folder.trim().trim_matches('/').to_owned(), order(&sort));
+        let folder = folder.trim().trim_matches('/').to_owned();
+        let order = order(&sort).ok_or(Refusal::of(NO_SUCH_ORDER))?;
+        let nothing = match (&*folder, recursive) {
+            ("", _) => "",
+            (_, true) => NOTHING_UNDER,
+            (_, false) => NOTHING_IN,
+        };
         let list =
             move |vault: &Vault, viewer: &Viewer, limit: usize, after: Option<&ListPlace>| {
                 let (folder, after) = (folder.clone(), after.cloned());
                 let is_recursive = recursive;
                 vault.list_notes(viewer, &ListRequest { folder, is_recursive, order, limit, after })
             };
-        self.list_page(request, &page, list).await
+        self.list_page(request, &page, nothing, list).await
     }
 }
 
-fn order(sort: &str) -> ListOrder {
+fn order(sort: &str) -> Option<ListOrder> {
     match sort.trim().to_ascii_lowercase().as_str() {
-        "title" | "name" => ListOrder::Title,
-        "newest" | "modified" | "updated" | "date" | "recent" => ListOrder::Newest,
-        "oldest" | "created" => ListOrder::Oldest,
-        _ => ListOrder::Path,
+        "" | "path" => Some(ListOrder::Path),
+        "title" | "name" => Some(ListOrder::Title),
+        "newest" | "modified" | "updated" | "date" | "recent" => Some(ListOrder::Newest),
+        "oldest" | "created" => Some(ListOrder::Oldest),
+        _ => None,
     }
 }
 
 impl McpServer {
-    /// A part of a list in words, with a cursor for what follows. `list` gives so many
-    /// notes behind a place.
+    /// A part of a list in words, with a cursor for what follows. `nothing` is said of an
+    /// empty list; `list` gives so many notes behind a place.
     pub(super) async fn list_page(
         &self,
         request: Request<'_>,
         page: &PageArguments,
+        nothing: &str,
         list: impl Fn(&Vault, &Viewer, usize, Option<&ListPlace>) -> Result<NoteList, Unavailable>
         + Send
         + 'static,
@@ -134,7 +147,7 @@ impl McpServer {
         let list = listed.await??;
         let next = list.next.as_ref();
         let next_cursor = next.and_then(|place| self.cursors.after_place(request, place));
-        let text = as_text(&list);
+        let text = as_text(&list, nothing);
         let notes = list.notes.iter().map(NoteEntry::of).collect();
         let next_cursor = next_cursor.unwrap_or_default();
         Ok(answer(&ListAnswer { total: list.total, notes, next_cursor }, text))
@@ -164,8 +177,12 @@ fn fitting(
     }
 }
 
-fn as_text(list: &NoteList) -> String {
+fn as_text(list: &NoteList, nothing: &str) -> String {
     let mut text = format!("{}.", count(list.total, "note", "notes"));
+    if list.total == 0 && !nothing.is_empty() {
+        text.push(' ');
+        text.push_str(nothing);
+    }
     for note in &list.notes {
         text.push('\n');
         text.push_str(&line(note));

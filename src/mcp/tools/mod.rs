@@ -23,6 +23,7 @@ use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
 use serde::Serialize;
 
 use super::cursor::InvalidCursor;
+use super::render::shortened;
 use super::schema;
 use super::service::McpServer;
 use super::toolset::{Toolset, Toolsets};
@@ -146,6 +147,24 @@ pub(super) fn unavailable() -> CallToolResult {
 /// The answer when it takes too long (L64).
 pub(super) fn too_slow() -> CallToolResult {
     refusal("That took too long. Ask for less, or try again later.")
+}
+
+/// How the library begins to say that it cannot read the arguments of a tool.
+const UNREADABLE: &str = "failed to deserialize parameters: ";
+/// The reason may repeat an argument of any length.
+const REASON_CHARACTERS: usize = 200;
+
+/// The answer of a tool; if its arguments could not be read, in words of ours.
+pub(super) fn in_plain_words(tool: &str, answer: CallToolResponse) -> CallToolResponse {
+    if let CallToolResponse::Complete(result) = &answer
+        && result.is_error == Some(true)
+        && let Some(text) = result.content.first().and_then(ContentBlock::as_text)
+        && let Some(reason) = text.text.strip_prefix(UNREADABLE)
+    {
+        let reason = shortened(reason, REASON_CHARACTERS);
+        return refusal(format!("The arguments do not fit {tool}: {reason}.")).into();
+    }
+    answer
 }
 
 /// A refusal that the model should read.

@@ -1,5 +1,7 @@
 //! The tool `read_note`: whole notes and parts of them, several at once.
 
+use std::collections::HashSet;
+
 use rmcp::handler::server::common::schema_for_output;
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::model::CallToolResult;
@@ -12,7 +14,7 @@ use super::{Refusal, answer};
 use crate::access::permit::Viewer;
 use crate::mcp::lenient::{limit, text, texts, whole};
 use crate::mcp::render::opened::{NotePart, as_text, part_of};
-use crate::mcp::section::{Budget, MOST_BYTES, Part};
+use crate::mcp::section::{Budget, MOST_BYTES, NoSuchPart, Part};
 use crate::mcp::service::McpServer;
 use crate::vault::ReadError;
 use crate::vault::answers::OpenNote;
@@ -89,25 +91,22 @@ impl McpServer {
             if path.trim().is_empty() {
                 return Err(Refusal::of(NO_PATH));
             }
-            let note = self.open(&viewer, &vault, path).await??;
-            let part = part_of(&note, &part, budget).map_err(|error| error.to_string())?;
+            let read = self.part(&viewer, page_name(vault, path), part, budget).await??;
+            let part = read.map_err(|error| error.to_string())?;
             return Ok(written(ReadAnswer { notes: vec![part] }));
         }
         if !path.is_empty() {
             paths.insert(0, path);
         }
-        paths.truncate(MOST_NOTES);
+        let pages = distinct(&vault, paths);
         let mut notes = Vec::new();
-        for (number, path) in paths.iter().enumerate() {
-            let share = budget.share(paths.len() - number);
-            let note = match self.open(&viewer, &vault, path.clone()).await {
-                Ok(Ok(note)) => match part_of(&note, &part, share) {
-                    Ok(found) => found,
-                    Err(error) => NotePart::failed(path, &error.to_string()),
-                },
-                Ok(Err(ReadError::Unavailable(error))) => return Err(error.into()),
-                Ok(Err(error)) => NotePart::failed(path, Refusal::from(error).as_str()),
-                Err(refusal) => return Err(refusal),
+        for (number, (path, page)) in pages.iter().enumerate() {
+            let share = budget.share(pages.len() - number);
+            let note = match self.part(&viewer, page.clone(), part.clone(), share).await? {
+                Ok(Ok(found)) => found,
+                Ok(Err(error)) => NotePart::failed(path, &error.to_string()),
+                Err(ReadError::Unavailable(error)) => return Err(error.into()),
+                Err(error) => NotePart::failed(path, Refusal::from(error).as_str()),
             };
             budget = note.rest_of(budget);
             notes.push(note);
@@ -116,7 +115,32 @@ impl McpServer {
     }
 }
 
+/// The first pages that are named, each once, and how the caller names them.
+fn distinct(vault: &str, paths: Vec<String>) -> Vec<(String, (String, String))> {
+    let mut seen = HashSet::new();
+    let pages = paths.into_iter().map(|path| {
+        let page = page_name(vault.to_owned(), path.trim().to_owned());
+        (path, page)
+    });
+    pages.filter(|(_, page)| seen.insert(page.clone())).take(MOST_NOTES).collect()
+}
+
 impl McpServer {
+    /// Opens a note, given by its vault and path, and finds a part of it. A long note
+    /// takes a while to be looked through; nobody else waits for it.
+    async fn part(
+        &self,
+        viewer: &Viewer,
+        (vault, path): (String, String),
+        part: Part,
+        budget: Budget,
+    ) -> Result<Result<Result<NotePart, NoSuchPart>, ReadError>, Refusal> {
+        let read = self.ask(viewer, &vault, move |vault, viewer| {
+            Ok(part_of(&vault.open_note(viewer, &path)?, &part, budget))
+        });
+        Ok(read.await?)
+    }
+
     /// Opens one note by its path or address.
     pub(in crate::mcp) async fn open(
         &self,

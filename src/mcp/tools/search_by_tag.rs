@@ -45,7 +45,7 @@ impl McpServer {
         Parameters(arguments): Parameters<SearchByTagArguments>,
     ) -> Result<CallToolResult, Refusal> {
         let SearchByTagArguments { tag, page } = arguments;
-        let tag = tag.trim().trim_start_matches('#').trim_end_matches('/').to_owned();
+        let tag = bare(&tag).to_owned();
         if tag.is_empty() {
             return Err(Refusal::of("The tag is empty. list_tags knows the tags."));
         }
@@ -61,6 +61,17 @@ impl McpServer {
             move |vault: &Vault, viewer: &Viewer, limit: usize, after: Option<&ListPlace>| {
                 vault.notes_with_tag(viewer, &wanted, limit, after)
             };
-        self.list_page(request, &page, list).await
+        self.list_page(request, &page, "", list).await
     }
+}
+
+/// The tag that somebody means: also as answers and queries write it, `#garden` or
+/// `tag:"old trees"`.
+fn bare(tag: &str) -> &str {
+    let tag = tag.trim();
+    let tag = match tag.get(..4) {
+        Some(field) if field.eq_ignore_ascii_case("tag:") => &tag[4..],
+        _ => tag,
+    };
+    tag.trim_matches('"').trim().trim_start_matches('#').trim_end_matches('/')
 }

@@ -29,6 +29,13 @@ const LONGEST_QUERY: usize = 8 * 1024;
 /// The most things that are looked for.
 const MOST_CLAUSES: usize = 256;
 
+/// The most different phrases and identifiers: of each, the places of its words are
+/// compared in every note that has them all.
+const MOST_PHRASES: usize = 24;
+
+/// The most different filters by tag, and by path.
+const MOST_FILTERS: usize = 32;
+
 /// What somebody looks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
@@ -43,7 +50,8 @@ pub struct Query {
     /// The whole query as if it were a title, in each language: its terms, separated by
     /// blanks. Empty if it is more than words.
     pub whole: Vec<Box<str>>,
-    /// Frequent words that are left out of scoring, as typed.
+    /// What is left out: frequent words as typed, and phrases and filters beyond the most
+    /// that there may be.
     pub ignored: Vec<String>,
     from: Option<Bound>,
     until: Option<Bound>,
@@ -59,6 +67,13 @@ pub struct Clause {
     pub is_required: bool,
     /// Whether only the title counts.
     pub in_title: bool,
+}
+
+impl Clause {
+    /// Whether it is more than a word: a note has it only at certain places.
+    fn is_phrase(&self) -> bool {
+        self.words.len() > 1 || self.words.iter().any(|word| !word.parts.is_empty())
+    }
 }
 
 /// A word with everything that it may be in a note: one of the terms, or the parts, one
@@ -153,6 +168,9 @@ pub fn tag_key(tag: &str) -> String {
 /// A path, or a part of one, in the form in which `path:` compares them.
 #[must_use]
 pub fn path_key(path: &str) -> String {
+    if path.is_ascii() {
+        return path.to_ascii_lowercase();
+    }
     path.nfc().flat_map(char::to_lowercase).nfc().collect()
 }
 
@@ -166,6 +184,8 @@ struct Reading<'t> {
     /// The normal form, a piece for each item that means something.
     pieces: Vec<String>,
     has_operators: bool,
+    /// How many different phrases and identifiers there are so far.
+    phrases: usize,
 }
 
 impl<'t> Reading<'t> {
@@ -177,6 +197,7 @@ impl<'t> Reading<'t> {
             stop_words: Vec::new(),
             pieces: Vec::new(),
             has_operators: false,
+            phrases: 0,
         }
     }
 
@@ -207,8 +228,8 @@ impl<'t> Reading<'t> {
         if key.is_empty() {
             return false;
         }
-        self.note(if is_wanted { "tag:" } else { "-tag:" }, &key);
-        self.query.tags.push((is_wanted, key.into()));
+        let name = if is_wanted { "tag:" } else { "-tag:" };
+        self.filter(name, |query| &mut query.tags, (is_wanted, key.into()));
         true
     }
 
@@ -217,9 +238,36 @@ impl<'t> Reading<'t> {
         if key.is_empty() {
             return false;
         }
-        self.note(if is_wanted { "path:" } else { "-path:" }, &key);
-        self.query.paths.push((is_wanted, key.into()));
+        let name = if is_wanted { "path:" } else { "-path:" };
+        self.filter(name, |query| &mut query.paths, (is_wanted, key.into()));
         true
+    }
+
+    /// Adds a filter to those of its kind, each once and not any number of them: all are
+    /// tried on every note.
+    fn filter(
+        &mut self,
+        name: &str,
+        filters: impl Fn(&mut Query) -> &mut Vec<(bool, Box<str>)>,
+        filter: (bool, Box<str>),
+    ) {
+        let known = filters(&mut self.query);
+        if known.contains(&filter) {
+            return;
+        }
+        if known.len() < MOST_FILTERS {
+            known.push(filter.clone());
+            self.pieces.push(piece(name, &filter.1));
+        } else {
+            self.ignore(piece(name, &filter.1));
+        }
+    }
+
+    /// Says of something that it was left out, once.
+    fn ignore(&mut self, typed: String) {
+        if !self.query.ignored.contains(&typed) {
+            self.query.ignored.push(typed);
+        }
     }
 
     /// Reads the beginning (or the end) of the time that is asked for. Several leave
@@ -257,8 +305,8 @@ impl<'t> Reading<'t> {
         if is_phrase {
             let words = self.reader.phrase(text);
             if !words.is_empty() {
-                self.note_phrase(before, text);
                 clauses.push(clause(words));
+                self.look_for(clauses, is_excluded, in_marks(before, text));
             }
         } else if let Some(Chunk { typed, groups, is_stop_word }) =
             self.reader.chunk(text.trim(), is_exact)
@@ -268,45 +316,39 @@ impl<'t> Reading<'t> {
                 let clauses = clauses.into_iter().map(|clause| (typed.to_owned(), clause));
                 return self.stop_words.extend(clauses);
             }
-            if item.is_quoted {
-                self.note_phrase(before, typed);
-            } else {
-                self.note(before, typed);
+            let piece = if item.is_quoted { in_marks(before, typed) } else { piece(before, typed) };
+            self.look_for(clauses, is_excluded, piece);
+        }
+    }
+
+    /// Adds what a piece of the query asks for, if that is not too much.
+    fn look_for(&mut self, clauses: Vec<Clause>, is_excluded: bool, piece: String) {
+        let into = if is_excluded { &mut self.query.excluded } else { &mut self.query.scored };
+        let new = |clause: &&Clause| clause.is_phrase() && !into.contains(clause);
+        let phrases = self.phrases + clauses.iter().filter(new).count();
+        if phrases > MOST_PHRASES {
+            return self.ignore(piece);
+        }
+        self.phrases = phrases;
+        for clause in clauses {
+            // What is scored counts as often as it is asked for.
+            if into.len() < MOST_CLAUSES && !(is_excluded && into.contains(&clause)) {
+                into.push(clause);
             }
         }
-        let into = if is_excluded { &mut self.query.excluded } else { &mut self.query.scored };
-        into.extend(clauses);
-        into.truncate(MOST_CLAUSES);
-    }
-
-    /// Adds a piece to the normal form, in quotation marks where it needs them.
-    fn note(&mut self, before: &str, text: &str) {
-        let needs_marks =
-            text.contains(char::is_whitespace) || !before.ends_with(':') && begins_with_field(text);
-        if needs_marks {
-            self.note_phrase(before, text);
-        } else {
-            self.pieces.push(format!("{before}{text}"));
-        }
-    }
-
-    fn note_phrase(&mut self, before: &str, text: &str) {
-        let words: Vec<&str> = text.split_whitespace().collect();
-        self.pieces.push(format!("{before}\"{}\"", words.join(" ")));
+        self.pieces.push(piece);
     }
 
     fn finish(mut self, text: &str) -> Query {
         if self.query.scored.is_empty() && !self.stop_words.is_empty() {
             for (typed, clause) in std::mem::take(&mut self.stop_words) {
-                self.note("", &typed);
+                self.pieces.push(piece("", &typed));
                 self.query.scored.push(clause);
             }
             self.query.scored.truncate(MOST_CLAUSES);
         }
-        for (typed, _) in self.stop_words {
-            if !self.query.ignored.contains(&typed) {
-                self.query.ignored.push(typed);
-            }
+        for (typed, _) in std::mem::take(&mut self.stop_words) {
+            self.ignore(typed);
         }
         if !self.has_operators {
             self.query.whole = self.reader.titles(text);
@@ -321,4 +363,16 @@ impl<'t> Reading<'t> {
         }
         query
     }
+}
+
+/// A piece of the normal form, in quotation marks where it needs them.
+fn piece(before: &str, text: &str) -> String {
+    let needs_marks =
+        text.contains(char::is_whitespace) || !before.ends_with(':') && begins_with_field(text);
+    if needs_marks { in_marks(before, text) } else { format!("{before}{text}") }
+}
+
+fn in_marks(before: &str, text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    format!("{before}\"{}\"", words.join(" "))
 }

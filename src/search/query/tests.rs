@@ -273,3 +273,32 @@ proptest! {
         prop_assert_eq!(&again.excluded, &query.excluded);
     }
 }
+
+/// L64: each filter counts once, and there are not so many that they hold a search up.
+#[test]
+fn equal_filters_are_one_and_there_are_not_too_many() {
+    let equal = parse(&"path:a PATH:A tag:b -tag:b ".repeat(50));
+    assert_eq!(equal.paths, [(true, "a".into())]);
+    assert_eq!(equal.tags, [(true, "b".into()), (false, "b".into())]);
+    let many: Vec<String> = (0..400).map(|number| format!("-path:p{number}")).collect();
+    let many = parse(&many.join(" "));
+    assert_eq!(many.paths.len(), 32);
+    assert_eq!(many.paths[31], (false, "p31".into()));
+    assert_eq!(many.ignored.len(), 368);
+    assert_eq!(many.ignored[0], "-path:p32");
+    assert!(many.interpreted().ends_with("-path:p31"));
+}
+
+/// L64: phrases and identifiers are not so many that they hold a search up.
+#[test]
+fn there_are_not_too_many_phrases() {
+    let equal = parse(&"\"two words\" -\"no words\" ".repeat(60));
+    assert_eq!((equal.scored.len(), equal.excluded.len()), (60, 1));
+    let pieces = |number| format!("\"a{number} b\" -c{number}_d word{number}");
+    let many = parse(&(0..100).map(pieces).collect::<Vec<_>>().join(" "));
+    let phrases = many.scored.iter().chain(&many.excluded).filter(|clause| clause.is_phrase());
+    assert_eq!(phrases.count(), 24);
+    assert_eq!(many.ignored[..2], ["\"a12 b\"", "-c12_d"]);
+    assert!(many.scored.iter().any(|clause| clause.words[0].typed == "word99"));
+    assert!(!many.interpreted().contains("a12"));
+}

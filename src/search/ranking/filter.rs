@@ -53,8 +53,11 @@ impl Filter {
         }
         let segment = parts[part].segment();
         let key = segment.key(document);
-        paths.iter().all(|(is_wanted, path)| path_key(key).contains(&**path) == *is_wanted)
-            && request.accept.is_none_or(|accept| accept(key, segment.payload(document)))
+        let passes = paths.is_empty() || {
+            let key = path_key(key);
+            paths.iter().all(|(is_wanted, path)| key.contains(&**path) == *is_wanted)
+        };
+        passes && request.accept.is_none_or(|accept| accept(key, segment.payload(document)))
     }
 }
 

@@ -17,6 +17,7 @@ pub use related::Related;
 use filter::Filter;
 use gather::{Search, listed};
 use scoring::Scoring;
+use typo::Corrections;
 use wanted::Wanted;
 
 mod best;
@@ -57,8 +58,8 @@ pub struct Ranked<P> {
     pub hits: Vec<Hit<P>>,
     /// How many answer it, those beyond the limit included.
     pub total: usize,
-    /// What was looked for instead of words that no visible document holds: the word
-    /// as typed, and the term.
+    /// What was looked for instead of words that no visible document holds, the first
+    /// few of them: the word as typed, and the term.
     pub corrected: Vec<(String, String)>,
 }
 
@@ -102,14 +103,14 @@ impl<P: Clone> Index<P> {
     pub fn search(&self, request: &Request<'_, P>) -> Ranked<P> {
         let parts: Vec<&Part<P>> = self.parts(request.visible).collect();
         let filter = Filter::new(&parts, request);
-        let mut corrected = Vec::new();
-        let wanted = Wanted::of(&parts, &request.query.scored, &mut corrected);
+        let mut corrections = Corrections::default();
+        let wanted = Wanted::of(&parts, &request.query.scored, &mut corrections);
         let (hits, total) = if request.query.scored.is_empty() {
             listed(&parts, &filter, request)
         } else {
             let scoring = Scoring::new(self.statistics(request.visible));
             Search { parts: &parts, wanted: &wanted, scoring, filter: &filter }.run(request)
         };
-        Ranked { hits, total, corrected }
+        Ranked { hits, total, corrected: corrections.made }
     }
 }

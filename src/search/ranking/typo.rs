@@ -9,17 +9,53 @@ const ONE_MISTAKE: usize = 4;
 /// From so many letters on two letters may be wrong.
 const TWO_MISTAKES: usize = 8;
 
-/// The term nearest to a word that is in no visible document, if one is near enough:
-/// by distance, then by the number of visible documents that hold it, then by text.
-/// `None` also if the word is there after all, outside of a title perhaps.
-pub(super) fn instead_of<P>(parts: &[&Part<P>], word: &TermGroup) -> Option<String> {
-    let is_there = |term: &str| documents_with(parts, term) > 0;
-    if !word.parts.is_empty() || word.alternatives.iter().any(|term| is_there(term)) {
-        return None;
+/// For so many words of a query the whole dictionary is looked through. Somebody who
+/// types makes fewer mistakes; a pasted text in another language has hundreds.
+const MOST_WORDS: usize = 8;
+
+/// What was looked for instead of words that no visible document holds.
+#[derive(Default)]
+pub(super) struct Corrections {
+    /// The terms of the words that were looked up, and the nearest term to each.
+    tried: Vec<(Vec<Box<str>>, Option<String>)>,
+    /// Words as typed, and the terms instead, each pair once.
+    pub(super) made: Vec<(String, String)>,
+}
+
+impl Corrections {
+    /// The term nearest to a word that is in no visible document, if one is near enough.
+    /// `None` also if the word is there after all, outside of a title perhaps, and for
+    /// words behind the first few that are not.
+    pub(super) fn instead_of<P>(&mut self, parts: &[&Part<P>], word: &TermGroup) -> Option<String> {
+        let known = self.tried.iter().find(|(terms, _)| *terms == word.alternatives);
+        let instead = if let Some((_, instead)) = known {
+            instead.clone()?
+        } else {
+            let is_there = |term: &str| documents_with(parts, term) > 0;
+            if self.tried.len() == MOST_WORDS
+                || !word.parts.is_empty()
+                || word.alternatives.iter().any(|term| is_there(term))
+            {
+                return None;
+            }
+            let patterns = word.alternatives.iter().map(|term| Pattern::new(term));
+            let instead = nearest(parts, patterns.collect::<Option<_>>()?);
+            self.tried.push((word.alternatives.clone(), instead.clone()));
+            instead?
+        };
+        let pair = (word.typed.clone(), instead.clone());
+        if !self.made.contains(&pair) {
+            self.made.push(pair);
+        }
+        Some(instead)
     }
+}
+
+/// The term nearest to one of these: by distance, then by the number of visible
+/// documents that hold it, then by text.
+fn nearest<P>(parts: &[&Part<P>], patterns: Vec<Pattern>) -> Option<String> {
     let mut best: Option<(usize, std::cmp::Reverse<u64>, &str)> = None;
-    for term in &word.alternatives {
-        let mut pattern = Pattern::new(term)?;
+    for mut pattern in patterns {
         for part in parts {
             let lists = part.segment().lists();
             for number in lists.lower_bound(WORDS, "")..lists.lower_bound(WORDS + 1, "") {
@@ -72,6 +108,11 @@ impl Pattern {
     /// How many letters must be put in, left out, replaced, or exchanged with their
     /// neighbour, if that is at most `most`.
     fn distance(&mut self, other: &str, most: usize) -> Option<usize> {
+        // A letter takes at least one byte and at most four.
+        if other.len() + most < self.letters.len() || other.len() > 4 * (self.letters.len() + most)
+        {
+            return None;
+        }
         // Each mistake takes at most one letter away and brings at most one in.
         let mask = mask_of(other);
         let (gone, new) = (self.mask & !mask, mask & !self.mask);
@@ -83,36 +124,46 @@ impl Pattern {
         if self.other.len().abs_diff(self.letters.len()) > most {
             return None;
         }
-        let distance = self.optimal_alignment();
-        (distance <= most).then_some(distance)
+        self.optimal_alignment(most)
     }
 
-    /// The distance without bound, by the usual table of which three rows are kept.
-    fn optimal_alignment(&mut self) -> usize {
+    /// The distance by the usual table, of which three rows are kept. What is more than
+    /// `most` beside the diagonal is as far away, so only so much of a row is filled in,
+    /// and a row with nothing nearer ends it.
+    fn optimal_alignment(&mut self, most: usize) -> Option<usize> {
         let Self { letters, other, rows: [before, previous, current], .. } = self;
+        let far = most + 1;
         let width = other.len() + 1;
-        for row in [&mut *before, &mut *previous, &mut *current] {
+        for row in [&mut *before, &mut *current] {
             row.clear();
-            row.extend(0..width);
+            row.resize(width, far);
         }
+        previous.clear();
+        previous.extend((0..width).map(|column| column.min(far)));
         for (line, letter) in letters.iter().enumerate() {
-            current[0] = line + 1;
-            for (column, theirs) in other.iter().enumerate() {
-                let replaced = previous[column] + usize::from(letter != theirs);
+            current.fill(far);
+            current[0] = (line + 1).min(far);
+            let mut nearest = current[0];
+            for column in line.saturating_sub(most)..other.len().min(line + far) {
+                let replaced = previous[column] + usize::from(*letter != other[column]);
                 let mut least = replaced.min(previous[column + 1] + 1).min(current[column] + 1);
                 let is_exchanged = line > 0
                     && column > 0
-                    && letters[line - 1] == *theirs
+                    && letters[line - 1] == other[column]
                     && *letter == other[column - 1];
                 if is_exchanged {
                     least = least.min(before[column - 1] + 1);
                 }
                 current[column + 1] = least;
+                nearest = nearest.min(least);
+            }
+            if nearest > most {
+                return None;
             }
             std::mem::swap(before, previous);
             std::mem::swap(previous, current);
         }
-        previous[width - 1]
+        Some(previous[width - 1]).filter(|distance| *distance <= most)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a query looks for, found in every segment that may be seen.
 
 use super::matching::{self, Match};
-use super::typo;
+use super::typo::Corrections;
 use crate::search::index::{Part, WORDS};
 use crate::search::query::{Clause, TermGroup};
 
@@ -36,7 +36,7 @@ impl Wanted {
     pub(super) fn of<P>(
         parts: &[&Part<P>],
         clauses: &[Clause],
-        corrected: &mut Vec<(String, String)>,
+        corrections: &mut Corrections,
     ) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         let mut asked: Vec<&Clause> = Vec::new();
@@ -45,7 +45,7 @@ impl Wanted {
                 all[place].times = all[place].times.saturating_add(1);
             } else {
                 asked.push(clause);
-                all.push(Self::find(parts, clause, corrected));
+                all.push(Self::find(parts, clause, corrections));
             }
         }
         let mut frequencies: Vec<u64> = all.iter().map(|wanted| wanted.documents).collect();
@@ -63,21 +63,17 @@ impl Wanted {
     }
 
     /// Finds what a part of a query asks for. A word that nothing visible holds is
-    /// replaced by the nearest that something does; then `corrected` gets both.
+    /// replaced by the nearest that something does; then `corrections` has both.
     pub(super) fn find<P>(
         parts: &[&Part<P>],
         clause: &Clause,
-        corrected: &mut Vec<(String, String)>,
+        corrections: &mut Corrections,
     ) -> Self {
         let mut wanted = Self::as_typed(parts, clause);
         if let [word] = &*wanted.words
             && wanted.documents == 0
-            && let Some(instead) = typo::instead_of(parts, word)
+            && let Some(instead) = corrections.instead_of(parts, word)
         {
-            let pair = (word.typed.clone(), instead.clone());
-            if !corrected.contains(&pair) {
-                corrected.push(pair);
-            }
             wanted.words = vec![TermGroup {
                 alternatives: vec![instead.into()],
                 parts: Vec::new(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::access::path::VaultPath;
 use crate::search::index::Namespace;
-use crate::search::query::tag_key;
+use crate::search::query::{path_key, tag_key};
 use crate::vault::answers::{ListOrder, ListPlace, ListRequest, NoteList};
 use crate::vault::catalog::Note;
 use crate::vault::view::{Inbox, View};
@@ -32,14 +32,17 @@ pub(in crate::vault) fn with_tag(
     one_page(view, notes, ListOrder::Newest, limit, after)
 }
 
-/// Whether a path lies in a folder.
+/// Whether a path lies in a folder, letter case aside, as `path:` has it.
 pub(in crate::vault) fn is_in(folder: &str, is_recursive: bool, path: &str) -> bool {
-    let inside = if folder.is_empty() {
-        Some(path)
-    } else {
-        path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/'))
-    };
-    inside.is_some_and(|inside| is_recursive || !inside.contains('/'))
+    if folder.is_empty() {
+        return is_recursive || !path.contains('/');
+    }
+    // The part of the path that would be the folder.
+    let depth = folder.matches('/').count();
+    let Some((end, _)) = path.match_indices('/').nth(depth) else { return false };
+    let is_same = path[..end].eq_ignore_ascii_case(folder)
+        || !folder.is_ascii() && path_key(&path[..end]) == path_key(folder);
+    is_same && (is_recursive || !path[end + 1..].contains('/'))
 }
 
 fn one_page(

@@ -100,6 +100,51 @@ fn a_vault_inside_a_repository_is_dated() {
     assert_eq!(dates.of("a.md", &identity).map(Timestamp::as_second), Some(1_000_000_000));
 }
 
+/// L57: a merge that resolved a conflict dates what it resolved, and takes no other note
+/// its date, wherever in the repository the vault is.
+#[test]
+fn a_merge_that_resolved_a_conflict_loses_no_dates() {
+    let folder = Folder::plain();
+    folder.git(&["init", "--quiet"]);
+    for path in ["notes/both.md", "notes/kept.md", "outside.md"] {
+        folder.write(path, "one");
+    }
+    commit_at(&folder, 1_000_000_000);
+    let trunk = folder.git(&["symbolic-ref", "--short", "HEAD"]);
+    folder.git(&["checkout", "--quiet", "-b", "side"]);
+    for path in ["notes/both.md", "outside.md", "notes/side.md"] {
+        folder.write(path, "the side");
+    }
+    commit_at(&folder, 1_100_000_000);
+    folder.git(&["checkout", "--quiet", &trunk]);
+    folder.write("notes/both.md", "the trunk");
+    folder.write("outside.md", "the trunk");
+    commit_at(&folder, 1_200_000_000);
+    // Without the part that fails: the conflict.
+    folder.git(&["merge", "--quiet", "--no-commit", "--strategy-option", "ours", "side"]);
+    folder.write("notes/both.md", "both of them");
+    folder.write("outside.md", "both of them");
+    commit_at(&folder, 1_300_000_000);
+    folder.write("notes/new.md", "new");
+    commit_at(&folder, 1_400_000_000);
+
+    let expected = [
+        ("both.md", 1_300_000_000),
+        ("kept.md", 1_000_000_000),
+        ("side.md", 1_100_000_000),
+        ("new.md", 1_400_000_000),
+    ];
+    for (root, above) in [(folder.at("notes"), ""), (folder.path().to_path_buf(), "notes/")] {
+        let dates = CommitDates::read(&root).expect("dates").expect("a commit");
+        for (path, seconds) in expected {
+            let path = format!("{above}{path}");
+            let metadata = fs::symlink_metadata(root.join(&path)).expect("a file");
+            let date = dates.of(&path, &Identity::of(&metadata)).map(Timestamp::as_second);
+            assert_eq!(date, Some(seconds), "{path} in {}", root.display());
+        }
+    }
+}
+
 /// A branch without a commit has no dates.
 #[test]
 fn a_repository_without_a_commit_has_no_dates() {

@@ -1,6 +1,6 @@
 //! What other projects' users complained about, and what the query language promises.
 
-use super::{index, keys, note, search};
+use super::{Note, index, keys, note, search};
 use crate::search::index::PartitionSet;
 
 /// L26: rubbish looks unlike a hit: it has none.
@@ -125,4 +125,86 @@ fn related_notes_share_telling_words() {
     assert_eq!(related.iter().map(|near| &*near.key).collect::<Vec<_>>(), ["b.md"]);
     assert!(related[0].shared.contains(&"leek".to_owned()), "{related:?}");
     assert!(index.related(PartitionSet::NONE, "a.md", &|_, _| true, 5).is_empty());
+}
+
+/// L64: a pasted text in a language that no note has is not corrected word for word.
+#[test]
+fn the_first_few_words_are_corrected() {
+    let words = ["garlic", "lantern", "pumpkin", "butter", "flower", "window", "basket", "letter"];
+    let all = note("A", &format!("{} orchard summer", words.join(" ")));
+    let index = index([("a.md", &all)]);
+    let mistyped: Vec<String> = words.iter().map(|word| format!("{word}x")).collect();
+    let text = format!("{0} +{0} {1} orchardx summerx", mistyped[0], mistyped.join(" "));
+    let corrected = search(&index, PartitionSet::ALL, &text).corrected;
+    let typed: Vec<&String> = corrected.iter().map(|(typed, _)| typed).collect();
+    assert_eq!(typed, mistyped.iter().collect::<Vec<_>>());
+}
+
+/// What queries of 4 KiB cost, each made to cost much.
+/// `cargo test --release --lib figures_of_long -- --ignored --nocapture`
+#[test]
+#[ignore = "prints figures"]
+fn figures_of_long_queries() {
+    let mut state = 1_u64;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state >> 11
+    };
+    let word = |number: u64| -> String {
+        let letter = |place: u32| char::from(b'a' + (number / 26_u64.pow(place) % 26) as u8);
+        (0..7).map(|place| letter(place % 4)).collect()
+    };
+    let mut text = || -> String {
+        // Few words are frequent, many are rare.
+        let mut one = || 60_000_u64 / (1 + random() % 60_000) + random() % 3;
+        (0..500).map(|_| word(one() * 7) + " ").collect()
+    };
+    let notes: Vec<(String, Note)> = (0..10_000)
+        .map(|number| (format!("folder {}/A note {number}.md", number % 50), note("N", &text())))
+        .collect();
+    let index = index(notes.iter().map(|(key, note)| (&**key, note)));
+    let list = |piece: &dyn Fn(u64) -> String| {
+        let mut text = String::new();
+        let mut number = 0;
+        while text.len() < 4_096 {
+            text += &piece(number);
+            text.push(' ');
+            number += 1;
+        }
+        text.truncate(4_096);
+        text
+    };
+    let queries = [
+        ("unknown words", list(&|number| word(number * 7919) + "q")),
+        ("frequent words", list(&|number| word(number * 7))),
+        (
+            "phrases",
+            list(&|number| format!("\"{} {}\"", word(7 * (number % 16)), word(7 * (number / 16)))),
+        ),
+        (
+            "excluded phrases",
+            list(&|number| format!("-\"{} {}\"", word(7 * (number % 16)), word(7 * (number / 16)))),
+        ),
+        (
+            "title phrases",
+            list(&|number| {
+                format!("title:\"{} {}\"", word(7 * (number % 16)), word(7 * (number / 16)))
+            }),
+        ),
+        (
+            "identifiers",
+            list(&|number| format!("{}_{}", word(7 * (number % 16)), word(7 * (number / 16)))),
+        ),
+        ("one long phrase", format!("\"{}\"", list(&|number| word(7 * (number % 5))))),
+        ("paths", list(&|number| format!("path:{}", number % 10))),
+        ("excluded paths", list(&|number| format!("-path:x{number}"))),
+        ("excluded tags", list(&|number| format!("-tag:x{number}"))),
+    ];
+    for (what, text) in queries {
+        let begun = std::time::Instant::now();
+        let found = search(&index, PartitionSet::ALL, &text);
+        println!("{what}: {:?}, {} notes", begun.elapsed(), found.total);
+    }
 }
