@@ -214,6 +214,7 @@ impl Connection {
 }
 
 /// What a person calls a scope.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass what they iterate over")]
 const fn scope_title(scope: &Scope) -> &'static str {
     match scope {
         Scope::Read => "Read ordinary notes",
@@ -224,6 +225,7 @@ const fn scope_title(scope: &Scope) -> &'static str {
 }
 
 /// A moment for people, to the minute.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "templates pass fields by reference")]
 fn moment(time: &UnixTime) -> String {
     let seconds = i64::try_from(time.as_seconds()).unwrap_or(i64::MAX);
     jiff::Timestamp::from_second(seconds).map_or_else(

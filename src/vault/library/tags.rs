@@ -36,10 +36,10 @@ pub(in crate::vault) fn count(view: &View<'_>, prefix: &str) -> Vec<TagCount> {
                     })
                 })
             });
-            let Some(used) = place.and_then(|place| uses.get_mut(place)) else { continue };
-            if used.last_note.replace(number) != Some(number) {
-                used.notes += 1;
-                *used.spellings.entry(spelling).or_default() += 1;
+            let Some(tally) = place.and_then(|place| uses.get_mut(place)) else { continue };
+            if tally.last_note.replace(number) != Some(number) {
+                tally.notes += 1;
+                *tally.spellings.entry(spelling).or_default() += 1;
             }
         }
     }
