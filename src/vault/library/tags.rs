@@ -21,7 +21,7 @@ struct Use<'a> {
 /// tag, however many of the tags below it has.
 pub(in crate::vault) fn count(view: &View<'_>, prefix: &str) -> Vec<TagCount> {
     let prefix = tag_key(prefix);
-    let mut uses: Vec<Use<'_>> = Vec::new();
+    let mut tallies: Vec<Use<'_>> = Vec::new();
     let mut by_tag: HashMap<String, usize> = HashMap::new();
     // Folding takes long, and most notes use spellings that others use too.
     let mut by_spelling: HashMap<&str, Option<usize>> = HashMap::new();
@@ -31,19 +31,19 @@ pub(in crate::vault) fn count(view: &View<'_>, prefix: &str) -> Vec<TagCount> {
                 let folded = tag_key(spelling);
                 folded.starts_with(&prefix).then(|| {
                     *by_tag.entry(folded).or_insert_with(|| {
-                        uses.push(Use::default());
-                        uses.len() - 1
+                        tallies.push(Use::default());
+                        tallies.len() - 1
                     })
                 })
             });
-            let Some(used) = place.and_then(|place| uses.get_mut(place)) else { continue };
+            let Some(used) = place.and_then(|place| tallies.get_mut(place)) else { continue };
             if used.last_note.replace(number) != Some(number) {
                 used.notes += 1;
                 *used.spellings.entry(spelling).or_default() += 1;
             }
         }
     }
-    let mut tags: Vec<TagCount> = uses
+    let mut tags: Vec<TagCount> = tallies
         .iter()
         .map(|used| TagCount { tag: used.usual_spelling().to_owned(), notes: used.notes })
         .collect();
