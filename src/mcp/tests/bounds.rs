@@ -48,7 +48,8 @@ fn book() -> String {
 
 /// A note with long headings.
 fn heads() -> String {
-    (0..80).map(|number| format!("# {number} {}\n\ntext\n", "\u{754c}".repeat(100))).collect()
+    let note = |number| format!("# {number} {}\n\ntext\n", "\u{754c}".repeat(100));
+    (0..80).map(note).collect::<Vec<_>>().concat()
 }
 
 /// A note with lines that no answer can hold.
