@@ -10,6 +10,7 @@
 //! [`vaults`], `caller`, `tools` and what they share (`lenient`, `cursor`, `section`,
 //! `render`), `resources`, `prompts`, `completion`, `subscriptions`, [`service`].
 
+mod budget;
 mod caller;
 mod completion;
 mod contain;

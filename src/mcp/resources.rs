@@ -13,10 +13,12 @@ use rmcp::model::{
 };
 use serde::Serialize;
 
+use super::budget::{Budget, once};
 use super::cursor::Request;
 use super::render::notes::{NoteEntry, TITLE_CHARACTERS};
 use super::render::opened::{PageText, page_text};
 use super::render::{moment, shortened};
+use super::section::Start;
 use super::service::McpServer;
 use super::tools::list_tags::{TagEntry, fitting};
 use super::tools::search_notes::Search;
@@ -124,8 +126,10 @@ impl McpServer {
         let opened = self.ask(viewer, vault, move |vault, viewer| vault.open_note(viewer, &path));
         let note = opened.await??;
         let kind = mime_type(&note.summary.path);
-        let how = |line| format!("read_note goes on with start_line {line}");
-        let PageText { mut content, left_out, .. } = page_text(&note.text, 1, MOST_BYTES, how);
+        let how = |start: Start| format!("read_note goes on with {start}");
+        let budget = Budget::whole(MOST_BYTES, once);
+        let PageText { mut content, left_out, .. } =
+            page_text(&note.text, Start::default(), budget, how);
         if !left_out.is_empty() {
             let _ = write!(content, "\n[{left_out}]\n");
         }

@@ -2,13 +2,11 @@
 //!
 //! Parts are cut from the file, so that their line numbers are the file's (L62).
 
-use std::ops::{Range, RangeInclusive};
+use std::fmt;
+use std::ops::RangeInclusive;
 
+use crate::mcp::budget::Budget;
 use crate::vault::markdown::{Heading, Parsed};
-
-/// The most bytes of notes in one answer. They stand in it twice, and clients refuse
-/// answers of more than 25,000 tokens (L61).
-pub(super) const MOST_BYTES: usize = 36_000;
 
 /// A text by its lines, as editors count them: they end with a line feed, a carriage
 /// return, or both (L8).
@@ -59,6 +57,37 @@ pub(super) enum Part {
     Block(String),
     /// From one line to another; 0 is the last one.
     Lines(u32, u32),
+    /// From within one line to the end of another; 0 is the last one.
+    Rest(Start, u32),
+}
+
+/// Where reading begins, or goes on. Both count from 1; 0 is the first as well.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Start {
+    pub(super) line: u32,
+    pub(super) character: u32,
+}
+
+impl Start {
+    pub(super) const fn of_line(line: u32) -> Self {
+        Self { line, character: 0 }
+    }
+
+    /// How many characters of the line come before it.
+    pub(super) const fn skipped(self) -> usize {
+        self.character.saturating_sub(1) as usize
+    }
+}
+
+/// As the arguments that say it.
+impl fmt::Display for Start {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "start_line {}", self.line.max(1))?;
+        if self.character > 1 {
+            write!(formatter, ", start_char {}", self.character)?;
+        }
+        Ok(())
+    }
 }
 
 /// A part that was found.
@@ -66,6 +95,8 @@ pub(super) enum Part {
 pub(super) struct Found {
     /// Its lines; empty (`1..=0`) in an empty note.
     pub(super) lines: RangeInclusive<u32>,
+    /// So many characters of the first line do not belong to it.
+    pub(super) skipped: usize,
     /// Anchors and lines of other headings that were named as well.
     pub(super) others: Vec<(String, u32)>,
 }
@@ -78,7 +109,7 @@ pub(super) struct NoSuchPart(String);
 /// Finds a part.
 pub(super) fn find(parsed: &Parsed, lines: &Lines<'_>, part: &Part) -> Result<Found, NoSuchPart> {
     let last = lines.count();
-    let only = |lines| Ok(Found { lines, others: Vec::new() });
+    let only = |lines| Ok(Found { lines, skipped: 0, others: Vec::new() });
     match part {
         Part::Whole => only(1..=last),
         Part::Lines(first, _) if *first > last.max(1) => {
@@ -88,6 +119,10 @@ pub(super) fn find(parsed: &Parsed, lines: &Lines<'_>, part: &Part) -> Result<Fo
             let first = (*first).max(1);
             let end = if *end == 0 { last } else { (*end).min(last) };
             only(first..=end.max(first.min(last)))
+        }
+        Part::Rest(start, end) => {
+            let found = find(parsed, lines, &Part::Lines(start.line.max(1), *end))?;
+            Ok(Found { skipped: start.skipped(), ..found })
         }
         Part::Block(id) => {
             let wanted = id.trim().trim_start_matches(['#', '^']);
@@ -103,7 +138,7 @@ pub(super) fn find(parsed: &Parsed, lines: &Lines<'_>, part: &Part) -> Result<Fo
                 return Err(NoSuchPart(no_such_heading(&parsed.headings)));
             };
             let others = others.iter().map(|other| (other.anchor.clone(), other.line)).collect();
-            Ok(Found { lines: first.line..=first.last_line, others })
+            Ok(Found { lines: first.line..=first.last_line, skipped: 0, others })
         }
     }
 }
@@ -233,68 +268,74 @@ pub(super) enum Rest {
     Lines(RangeInclusive<u32>),
     /// The end of a line that is too long by itself, and the lines behind it.
     EndOfLine {
-        /// How many characters the line has.
+        /// Where to go on.
+        next: Start,
+        /// Which characters of the line are shown, counted from 1.
+        shown: RangeInclusive<usize>,
+        /// How many the line has.
         characters: usize,
-        /// The lines behind it; empty if it was the last.
-        behind: Range<u32>,
+        /// The last line of the part.
+        end: u32,
     },
 }
 
-/// How much there may be of a note.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Budget {
-    /// In characters.
-    pub(super) characters: usize,
-    /// In bytes of UTF-8, of which some scripts need three for a character.
-    pub(super) bytes: usize,
-}
-
-impl Budget {
-    /// So many characters, as far as an answer can hold them.
-    pub(super) const fn of(characters: usize) -> Self {
-        Self { characters, bytes: MOST_BYTES }
-    }
-
-    /// One of so many equal shares.
-    pub(super) const fn share(self, number: usize) -> Self {
-        Self { characters: self.characters / number, bytes: self.bytes / number }
-    }
-
-    /// What is left of it behind a text.
-    pub(super) fn less(self, text: &str) -> Self {
-        let characters = self.characters.saturating_sub(text.chars().count());
-        Self { characters, bytes: self.bytes.saturating_sub(text.len()) }
-    }
-}
-
-/// Takes whole lines from the beginning of a part, as far as the budget goes.
-pub(super) fn excerpt(lines: &Lines<'_>, part: &RangeInclusive<u32>, budget: Budget) -> Excerpt {
+/// Takes whole lines from the beginning of a part, as far as the budget goes. Of a line
+/// that is longer than all of it, some characters, so that reading gets on.
+pub(super) fn excerpt(
+    lines: &Lines<'_>,
+    part: &RangeInclusive<u32>,
+    skipped: usize,
+    budget: Budget,
+) -> Excerpt {
     let (first, end) = (*part.start(), *part.end());
     let mut text = String::new();
-    let mut characters = 0;
+    let mut left = budget;
     for line in first..=end {
-        let content = lines.text(&(line..=line));
-        let length = content.chars().count();
-        if characters + length <= budget.characters && text.len() + content.len() <= budget.bytes {
+        let whole = lines.text(&(line..=line));
+        let content = if line == first { behind(whole, skipped) } else { whole };
+        if left.holds(content) {
             text.push_str(content);
-            characters += length;
+            left = left.less(content);
         } else if line > first {
             let rest = Rest::Lines(line..=end);
             return Excerpt { text, lines: first..=line - 1, rest };
         } else {
-            // Going on with the same line would go on for ever.
-            let rest = Rest::EndOfLine { characters: length, behind: line + 1..end + 1 };
-            return Excerpt { text: beginning(content, budget), lines: line..=line, rest };
+            let text = beginning(content, budget);
+            let last = skipped + text.chars().count();
+            let characters = whole.chars().count();
+            if last == characters {
+                let rest = if line < end { Rest::Lines(line + 1..=end) } else { Rest::Nothing };
+                return Excerpt { text: text.to_owned(), lines: line..=line, rest };
+            }
+            let character = u32::try_from(last + 1).unwrap_or(u32::MAX);
+            let rest = Rest::EndOfLine {
+                next: Start { line, character },
+                shown: skipped + 1..=last,
+                characters,
+                end,
+            };
+            return Excerpt { text: text.to_owned(), lines: line..=line, rest };
         }
     }
     Excerpt { text, lines: part.clone(), rest: Rest::Nothing }
 }
 
-fn beginning(text: &str, budget: Budget) -> String {
-    let fits = |(start, character): &(usize, char)| start + character.len_utf8() <= budget.bytes;
-    text.char_indices()
-        .take(budget.characters)
-        .take_while(fits)
-        .map(|(_, character)| character)
-        .collect()
+/// What of a line is behind so many characters.
+fn behind(line: &str, skipped: usize) -> &str {
+    line.char_indices().nth(skipped).map_or("", |(start, _)| &line[start..])
+}
+
+/// As much as the budget holds, and one character at least.
+fn beginning(text: &str, budget: Budget) -> &str {
+    let mut left = budget.bytes;
+    let mut end = 0;
+    for (number, (start, character)) in text.char_indices().enumerate() {
+        let bytes = (budget.written)(character);
+        if number > 0 && (number >= budget.characters || bytes > left) {
+            break;
+        }
+        left = left.saturating_sub(bytes);
+        end = start + character.len_utf8();
+    }
+    &text[..end]
 }

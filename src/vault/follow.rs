@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError, Weak};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tracing::{info, warn};
 
@@ -21,6 +21,9 @@ const MOTION_PAUSE: Duration = Duration::from_millis(100);
 /// How often at most, for a lock that git has left behind stays for ever: for longer
 /// than the index waits for git.
 const MOTION_LOOKS: usize = 120;
+
+/// A class that waits is looked at no more often than this, whatever the clock does.
+const SHORTEST_WAIT: Duration = Duration::from_secs(1);
 
 impl Vault {
     /// Builds the index and follows the disk from now on, on threads that end with the
@@ -101,10 +104,14 @@ impl Parts {
         snapshot.stability
     }
 
-    /// Tells the watcher which folders there are.
+    /// Tells the watcher which folders there are, and when a class may be lowered that
+    /// waits for it: nothing happens on the disk then.
     fn watch_folders(&self) {
         if let (Some(watcher), Some(snapshot)) = (self.watcher.get(), self.keeper.snapshot()) {
             watcher.keep(snapshot.folders.iter().cloned());
+            // Both are whole seconds of one clock, so the time left is never too short.
+            let due = snapshot.look_again.map(|due| due.since(self.clock.now()));
+            watcher.look_at(due.map(|left| Instant::now() + left.max(SHORTEST_WAIT)));
         }
     }
 

@@ -25,6 +25,7 @@
 
 mod analyzers;
 pub mod answers;
+mod attempts;
 mod attributes;
 mod catalog;
 mod dates;
@@ -76,9 +77,6 @@ use crate::vault::survey::Surveyor;
 use crate::vault::watch::Watcher;
 
 pub use crate::search::analysis::{Language, Languages};
-
-/// A request is started over this often when the vault changes under it.
-const ATTEMPTS: usize = 4;
 
 /// What a vault needs to know.
 #[derive(Clone, Debug)]

@@ -13,12 +13,13 @@ use crate::vault::answers::{
     Change, ListPlace, ListRequest, NoteLinks, NoteList, OpenNote, RelatedNote, SearchRequest,
     SearchResults, TagCount, VaultStats,
 };
+use crate::vault::attempts::attempts;
 use crate::vault::catalog::{Note, Suspects};
 use crate::vault::dates::CommitDates;
 use crate::vault::reading::{self, Opened};
 use crate::vault::snapshot::Snapshot;
 use crate::vault::view::{Scene, Stale, View};
-use crate::vault::{ATTEMPTS, Parts, ReadError, Unavailable, Vault, library, markdown, page};
+use crate::vault::{Parts, ReadError, Unavailable, Vault, library, markdown, page};
 
 impl Vault {
     /// Searches with the full query language.
@@ -161,14 +162,14 @@ impl Vault {
         question: impl Fn(&View<'_>) -> Result<T, Stale>,
     ) -> Result<T, Unavailable> {
         let mut changed = HashSet::new();
-        for attempt in 1..=ATTEMPTS {
+        for attempt in attempts() {
             let snapshot = self.0.keeper.snapshot().ok_or(Unavailable)?;
             let suspects =
                 if self.is_followed() { Suspects::Paths(&changed) } else { Suspects::All };
             let now = self.0.catalog.shelf(&self.0.keeper, &snapshot, suspects, &|_, _| ());
             let dates = self.dates();
             let scene = self.scene(viewer, now.of(), dates.as_deref());
-            let scene = Scene { takes_changed: attempt == ATTEMPTS, shelf: Some(&now), ..scene };
+            let scene = Scene { takes_changed: attempt.is_late, shelf: Some(&now), ..scene };
             match question(&View { scene, shelf: &now }) {
                 Ok(answer) if self.0.keeper.confirms(now.of()) => return Ok(answer),
                 Ok(_) => {}

@@ -8,11 +8,12 @@ use crate::access::class::{ClassifiedPath, PageClass, class_in_doubt};
 use crate::access::path::VaultPath;
 use crate::access::permit::{Hidden, Viewer};
 use crate::access::policy::why_hidden;
+use crate::vault::attempts::attempts;
 use crate::vault::files::NoBytes;
 use crate::vault::fingerprint::Identity;
 use crate::vault::page::{Content, decode};
 use crate::vault::snapshot::Snapshot;
-use crate::vault::{ATTEMPTS, Parts, ReadError, Unavailable};
+use crate::vault::{Parts, ReadError, Unavailable};
 
 /// A page that a viewer has opened.
 pub(super) struct Opened {
@@ -26,7 +27,7 @@ pub(super) struct Opened {
 
 /// Opens a page. A text that is no path is [`ReadError::Hidden`] too.
 pub(super) fn open(parts: &Parts, viewer: &Viewer, path: &str) -> Result<Opened, ReadError> {
-    for _ in 0..ATTEMPTS {
+    for _ in attempts() {
         // First of all, so that what cannot be judged looks the same everywhere.
         let snapshot = parts.keeper.snapshot().ok_or(Unavailable)?;
         let path: VaultPath = path.parse().map_err(|_| Hidden)?;

@@ -9,6 +9,7 @@ use std::time::SystemTime;
 
 use crate::access::class::{PageClass, Ruling, class_in_doubt};
 use crate::access::path::VaultPath;
+use crate::vault::attempts::attempts;
 use crate::vault::evidence::{Blobs, IndexPlace, Stored};
 use crate::vault::files::Root;
 use crate::vault::fingerprint::{Fingerprint, Inode, Watch, stamping_time};
@@ -19,9 +20,6 @@ use crate::vault::rulings::{GitSource, Outcome, Ruled, Rulings, Source, Steadine
 use crate::vault::walk::{FoundPage, Listings, Walk, walk};
 
 pub(super) use self::prospect::Prospect;
-
-/// A survey is started over this often when the vault changes under it.
-const ATTEMPTS: usize = 4;
 
 /// Looks at one vault, again and again. Remembers what need not be read twice.
 #[derive(Debug)]
@@ -150,7 +148,7 @@ impl Surveyor {
 
     /// Looks until nothing changed in between.
     pub(super) fn survey(&mut self) -> Result<Survey, Trouble> {
-        for _ in 0..ATTEMPTS {
+        for _ in attempts() {
             if let Some(survey) = self.attempt()? {
                 return Ok(survey);
             }

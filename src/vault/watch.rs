@@ -87,6 +87,8 @@ struct Shared {
 struct State {
     /// The folders to watch from now on, if they are others than before.
     folders: Option<BTreeSet<Arc<str>>>,
+    /// When to look again although nothing may have happened.
+    look_at: Option<Instant>,
     watching: Watching,
     is_over: bool,
 }
@@ -119,7 +121,7 @@ impl Watcher {
         bell.set_nonblocking(true)?;
         ring.set_nonblocking(true)?;
         let watching = Watching::Polling("watching has not begun".to_owned());
-        let state = State { folders: None, watching, is_over: false };
+        let state = State { folders: None, look_at: None, watching, is_over: false };
         let shared = Arc::new(Shared { state: Mutex::new(state) });
         let mut sentry = Sentry {
             limits,
@@ -138,6 +140,17 @@ impl Watcher {
     pub(super) fn keep(&self, folders: impl IntoIterator<Item = Arc<str>>) {
         self.shared.state().folders = Some(folders.into_iter().collect());
         self.wake();
+    }
+
+    /// Hands on a batch of no paths at that time, once: something falls due then that no
+    /// event tells. Without events everything is looked at again and again anyway.
+    pub(super) fn look_at(&self, time: Option<Instant>) {
+        let mut state = self.shared.state();
+        if state.look_at != time {
+            state.look_at = time;
+            drop(state);
+            self.wake();
+        }
     }
 
     /// How changes are noticed at the moment.
@@ -163,6 +176,10 @@ impl Drop for Watcher {
 }
 
 impl Shared {
+    fn look_due_in(&self) -> Option<Duration> {
+        Some(self.state().look_at?.saturating_duration_since(Instant::now()))
+    }
+
     /// What a panic left behind is a whole state all the same.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -247,7 +264,14 @@ impl<F: FnMut(Batch)> Sentry<F> {
                 (self.on_batch)(pending.take());
                 continue;
             }
-            match events.wait(&self.ring, pause.unwrap_or(HEARTBEAT)) {
+            let look = self.shared.look_due_in();
+            if look.is_some_and(|look| look.is_zero()) {
+                self.shared.state().look_at = None;
+                (self.on_batch)(Batch::Paths(BTreeSet::new()));
+                continue;
+            }
+            let longest = look.map_or(HEARTBEAT, |look| look.min(HEARTBEAT));
+            match events.wait(&self.ring, pause.map_or(longest, |pause| pause.min(longest))) {
                 Ok(Noticed::Paths(paths)) => pending.add(paths),
                 Ok(Noticed::Nothing) if pause.is_none() && inode(&self.root) != watched => {
                     return Lost::Moved;

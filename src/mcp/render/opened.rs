@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::notes::TITLE_CHARACTERS;
 use super::{moment, shortened, single_line, source};
-use crate::mcp::section::{Budget, Found, Lines, NoSuchPart, Part, Rest, excerpt, find};
+use crate::mcp::budget::Budget;
+use crate::mcp::section::{Found, Lines, NoSuchPart, Part, Rest, Start, excerpt, find};
 use crate::vault::answers::OpenNote;
 use crate::vault::markdown::Heading;
 
@@ -45,6 +46,9 @@ pub(in crate::mcp) struct NotePart {
     /// Where to go on; 0 if nothing is left out.
     #[serde(skip_serializing_if = "is_zero")]
     next_start_line: u32,
+    /// The same within that line.
+    #[serde(skip_serializing_if = "is_zero")]
+    next_start_char: u32,
     /// Other headings of this name.
     #[serde(skip_serializing_if = "String::is_empty")]
     also: String,
@@ -56,6 +60,13 @@ pub(in crate::mcp) struct NotePart {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks this way")]
 pub(in crate::mcp) const fn is_zero(number: &u32) -> bool {
     *number == 0
+}
+
+impl Section {
+    /// About how many bytes it takes in an answer, in its structure and in its text.
+    const fn size(&self) -> usize {
+        2 * self.heading.len() + self.anchor.len() + 140
+    }
 }
 
 /// A section in an outline.
@@ -78,7 +89,7 @@ impl NotePart {
 
     /// What is left of a budget behind it.
     pub(in crate::mcp) fn rest_of(&self, budget: Budget) -> Budget {
-        budget.less(&self.content)
+        budget.less(&self.content).less_bytes(self.outline.iter().map(Section::size).sum())
     }
 }
 
@@ -89,16 +100,21 @@ pub(in crate::mcp) fn part_of(
     budget: Budget,
 ) -> Result<NotePart, NoSuchPart> {
     let lines = Lines::of(&note.text);
-    let Found { lines: wanted, others } = find(&note.parsed, &lines, part)?;
-    let is_long = *part == Part::Whole
-        && (note.text.len() > budget.bytes || note.text.chars().nth(budget.characters).is_some());
-    let outline = if is_long { outline(&note.parsed.headings, &lines) } else { Vec::new() };
-    let taken: usize = outline.iter().map(|one| one.heading.len() + 40).sum();
+    let Found { lines: wanted, skipped, others } = find(&note.parsed, &lines, part)?;
+    let is_long = *part == Part::Whole && !budget.holds(&note.text);
     // The beginning gets at least half of it.
+    let mut room = budget.bytes / 2;
+    let mut outline = if is_long { outline(&note.parsed.headings, &lines) } else { Vec::new() };
+    let mut fits =
+        |one: &Section| room.checked_sub(one.size()).inspect(|left| room = *left).is_some();
+    let shown = outline.iter().map_while(|one| fits(one).then_some(())).count();
+    outline.truncate(shown);
+    let taken: usize = outline.iter().map(|one| one.heading.len() + 40).sum();
     let for_outline = taken.min(budget.characters / 2);
-    let characters = budget.characters - for_outline;
-    let excerpt = excerpt(&lines, &wanted, Budget { characters, ..budget });
-    let (left_out, next_start_line) = left_out(&excerpt.rest, lines.count());
+    let left = budget.less_bytes(outline.iter().map(Section::size).sum());
+    let left = Budget { characters: budget.characters - for_outline, ..left };
+    let excerpt = excerpt(&lines, &wanted, skipped, left);
+    let (left_out, next) = left_out(&excerpt.rest, lines.count());
     Ok(NotePart {
         path: note.summary.path.to_string(),
         title: shortened(&note.summary.title, TITLE_CHARACTERS),
@@ -110,7 +126,8 @@ pub(in crate::mcp) fn part_of(
         outline,
         content: excerpt.text,
         left_out,
-        next_start_line,
+        next_start_line: next.line,
+        next_start_char: next.character,
         also: also(&others),
         error: String::new(),
     })
@@ -131,72 +148,64 @@ fn outline(headings: &[Heading], lines: &Lines<'_>) -> Vec<Section> {
         .collect()
 }
 
-fn left_out(rest: &Rest, total: u32) -> (String, u32) {
-    let how = |start: u32, end: u32| {
+/// In words, and where to go on; there is no line 0.
+fn left_out(rest: &Rest, total: u32) -> (String, Start) {
+    let how = |start: Start, end: u32| {
         let end = if end < total { format!(", end_line {end}") } else { String::new() };
-        format!("go on with start_line {start}{end}")
+        format!("go on with {start}{end}")
     };
     match rest {
-        Rest::Nothing => (String::new(), 0),
+        Rest::Nothing => (String::new(), Start::default()),
         Rest::Lines(lines) => {
             let (start, end) = (*lines.start(), *lines.end());
-            (format!("Lines {start}-{end} are left out; {}.", how(start, end)), start)
+            let next = Start::of_line(start);
+            (format!("Lines {start}-{end} are left out; {}.", how(next, end)), next)
         }
-        Rest::EndOfLine { characters, behind } => {
-            let cut = format!("The line is cut: it has {characters} characters");
-            if behind.is_empty() {
-                return (format!("{cut}; a larger max_chars shows more of it."), 0);
-            }
-            let (start, end) = (behind.start, behind.end - 1);
-            let more = format!("a larger max_chars shows more of it, or {}", how(start, end));
-            (format!("{cut}; {more}."), start)
+        Rest::EndOfLine { next, end, .. } => {
+            (format!("{}; {}.", cut(rest), how(*next, *end)), *next)
         }
     }
 }
 
-/// The text of a page from a line on, as far as an answer can hold it.
+/// Says that a line is cut.
+fn cut(rest: &Rest) -> String {
+    let Rest::EndOfLine { next, shown, characters, .. } = rest else { return String::new() };
+    let (first, last) = (shown.start(), shown.end());
+    format!("Line {} has {characters} characters, of which {first}-{last} are shown", next.line)
+}
+
+/// The text of a page from a place on, as far as an answer can hold it.
 pub(in crate::mcp) struct PageText {
     pub(in crate::mcp) content: String,
     /// What is left out, and how to get it; empty if nothing is.
     pub(in crate::mcp) left_out: String,
-    /// Where to go on; 0 if nothing is left out.
-    pub(in crate::mcp) next_start_line: u32,
+    /// Where to go on; line 0 if nothing is left out.
+    pub(in crate::mcp) next: Start,
 }
 
-/// The text of a note from a line on; 0 is the first as well. `how` says how to go on
-/// from a line.
+/// The text of a note from a place on. `how` says how to go on from one.
 pub(in crate::mcp) fn page_text(
     text: &str,
-    start_line: u32,
-    most: usize,
-    how: impl Fn(u32) -> String,
+    start: Start,
+    budget: Budget,
+    how: impl Fn(Start) -> String,
 ) -> PageText {
     let lines = Lines::of(text);
     let last = lines.count();
-    if start_line > last.max(1) {
+    if start.line > last.max(1) {
         let left_out = format!("The page has {last} lines.");
-        return PageText { content: String::new(), left_out, next_start_line: 0 };
+        return PageText { content: String::new(), left_out, next: Start::default() };
     }
-    let budget = Budget { characters: most, bytes: most };
-    let excerpt = excerpt(&lines, &(start_line.max(1)..=last), budget);
-    let shown = *excerpt.lines.end();
-    let (left_out, next_start_line) = match excerpt.rest {
-        Rest::Nothing => (String::new(), 0),
+    let excerpt = excerpt(&lines, &(start.line.max(1)..=last), start.skipped(), budget);
+    let (left_out, next) = match &excerpt.rest {
+        Rest::Nothing => (String::new(), Start::default()),
         Rest::Lines(rest) => {
-            let start = *rest.start();
-            (format!("Lines {start}-{last} of {last} are left out; {}.", how(start)), start)
+            let next = Start::of_line(*rest.start());
+            (format!("Lines {}-{last} of {last} are left out; {}.", next.line, how(next)), next)
         }
-        Rest::EndOfLine { characters, behind } => {
-            let cut = format!("Line {shown} is cut: it has {characters} characters");
-            if behind.is_empty() {
-                (format!("{cut}."), 0)
-            } else {
-                let start = behind.start;
-                (format!("{cut}; behind it, {}.", how(start)), start)
-            }
-        }
+        Rest::EndOfLine { next, .. } => (format!("{}; {}.", cut(&excerpt.rest), how(*next)), *next),
     };
-    PageText { content: excerpt.text, left_out, next_start_line }
+    PageText { content: excerpt.text, left_out, next }
 }
 
 fn also(others: &[(String, u32)]) -> String {

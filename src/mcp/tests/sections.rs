@@ -1,8 +1,9 @@
 use std::time::{Duration, Instant};
 
 use super::values::opened;
+use crate::mcp::budget::{Budget, MOST_BYTES, as_json_too, once, twice};
 use crate::mcp::render::opened::{as_text, part_of};
-use crate::mcp::section::{Budget, Lines, MOST_BYTES, Part, Rest, excerpt, find};
+use crate::mcp::section::{Lines, Part, Rest, Start, excerpt, find};
 
 const TEXT: &str = "# 🍅 Tomatoes\nfirst\nsecond ^quote\n## Watering\nevery day\n### In <b>summer</b>\n\
     twice\n## Offers\nnone\n# Beans\n## Watering\nseldom\n";
@@ -120,45 +121,67 @@ fn lines_end_with_any_of_the_three_ends() {
     }
 }
 
-/// Going on with what is said to be left out reads every line once, whatever the budget.
+/// Going on with what is said to be left out reads every character once, whatever the
+/// budget.
 #[test]
 fn what_is_left_out_can_be_got() {
-    for most in 1..60 {
-        let (mut start, mut read) = (1, String::new());
+    for most in 0..60 {
+        let (mut start, mut read) = (Start { line: 1, character: 1 }, String::new());
         loop {
             let part =
-                part_of(&opened(TEXT, &[]), &Part::Lines(start, 0), Budget::of(most)).unwrap();
+                part_of(&opened(TEXT, &[]), &Part::Rest(start, 0), Budget::of(most)).unwrap();
             let text = serde_json::to_value(&part).unwrap();
             read.push_str(text["content"].as_str().unwrap());
-            match text["next_start_line"].as_u64() {
-                None => break,
-                Some(next) => {
-                    let next = u32::try_from(next).unwrap();
-                    assert!(next > start, "no step back");
-                    assert!(text["left_out"].as_str().unwrap().contains(&format!("{next}")));
-                    start = next;
-                }
+            let number = |name: &str| text[name].as_u64().unwrap_or(0).try_into().unwrap();
+            let next =
+                Start { line: number("next_start_line"), character: number("next_start_char") };
+            if next.line == 0 {
+                break;
             }
+            assert!((next.line, next.character) > (start.line, start.character), "no step back");
+            let left_out = text["left_out"].as_str().unwrap();
+            assert!(left_out.ends_with(&format!("; go on with {next}.")), "{left_out}");
+            start = next;
         }
-        let longest = TEXT.split_inclusive('\n').map(|line| line.chars().count()).max().unwrap();
-        if most >= longest {
-            assert_eq!(read, TEXT, "{most}");
-        }
+        assert_eq!(read, TEXT, "{most}");
     }
 }
 
 /// L61: one line may be longer than everything that an answer can hold.
 #[test]
 fn a_line_that_is_too_long_is_cut_between_characters() {
-    let text = format!("{}\nnext\n", "界".repeat(50_000));
+    let text = format!("{}\nnext\n", "\u{754c}".repeat(50_000));
     let lines = Lines::of(&text);
-    let cut = excerpt(&lines, &(1..=2), Budget::of(1_000_000));
-    assert!(cut.text.len() <= MOST_BYTES && cut.text.chars().all(|one| one == '界'));
-    assert_eq!(cut.rest, Rest::EndOfLine { characters: 50_001, behind: 2..3 });
-    assert_eq!(
-        excerpt(&lines, &(1..=1), Budget::of(10)).rest,
-        Rest::EndOfLine { characters: 50_001, behind: 2..2 }
-    );
+    let cut = excerpt(&lines, &(1..=2), 0, Budget::of(1_000_000));
+    let shown = cut.text.chars().count();
+    assert!(2 * cut.text.len() <= MOST_BYTES && 2 * cut.text.len() > MOST_BYTES - 6);
+    assert!(cut.text.chars().all(|one| one == '\u{754c}'));
+    let character = u32::try_from(shown + 1).unwrap();
+    let next = Start { line: 1, character };
+    let rest = Rest::EndOfLine { next, shown: 1..=shown, characters: 50_001, end: 2 };
+    assert_eq!(cut.rest, rest);
+    let end = excerpt(&lines, &(1..=2), 49_999, Budget::of(2));
+    assert_eq!((&*end.text, end.rest), ("\u{754c}\n", Rest::Lines(2..=2)));
+    let behind = excerpt(&lines, &(1..=2), 99_999, Budget::of(100));
+    assert_eq!((&*behind.text, behind.rest), ("next\n", Rest::Nothing));
+    let note = opened(&text, &[]);
+    let part = part_of(&note, &Part::Lines(1, 1), Budget::of(10)).unwrap();
+    let left_out = serde_json::to_value(&part).unwrap()["left_out"].clone();
+    let expected = "Line 1 has 50001 characters, of which 1-10 are shown; \
+        go on with start_line 1, start_char 11, end_line 1.";
+    assert_eq!(left_out, expected);
+}
+
+/// What a budget takes for a text is what JSON takes.
+#[test]
+fn a_budget_counts_what_is_written() {
+    let text: String =
+        (0..0x300).filter_map(char::from_u32).chain(['\u{754c}', '\u{1f345}']).collect();
+    let json = |text: &str| serde_json::to_string(text).unwrap();
+    let sum = |written: fn(char) -> usize| text.chars().map(written).sum::<usize>() + 2;
+    let nested = json(&json(&text)).len() - "\"\\\"\\\"\"".len();
+    assert_eq!(sum(once), json(&text).len());
+    assert_eq!(sum(as_json_too) - 2, json(&text).len() - 2 + nested);
 }
 
 /// Of a long note the outline comes first, with lines and sizes, then the beginning.
@@ -197,7 +220,8 @@ fn a_budget_is_shared() {
     for number in 0..5 {
         let part = part_of(&opened(&text, &[]), &Part::Whole, budget.share(5 - number)).unwrap();
         budget = part.rest_of(budget);
-        bytes += serde_json::to_value(&part).unwrap()["content"].as_str().unwrap().len();
+        let part = serde_json::to_value(&part).unwrap();
+        bytes += part["content"].as_str().unwrap().chars().map(twice).sum::<usize>();
     }
-    assert!((MOST_BYTES - 20..=MOST_BYTES).contains(&bytes), "{bytes}");
+    assert!((MOST_BYTES - 50..=MOST_BYTES).contains(&bytes), "{bytes}");
 }

@@ -12,10 +12,11 @@ use serde::{Deserialize, Serialize};
 use super::read_page::{go_on, page_name};
 use super::{Refusal, answer};
 use crate::access::permit::Viewer;
+use crate::mcp::budget::{Budget, MOST_BYTES, as_json_too};
 use crate::mcp::lenient::{text, whole};
 use crate::mcp::render::opened::{PageText, page_text};
 use crate::mcp::render::{moment, shortened};
-use crate::mcp::section::MOST_BYTES;
+use crate::mcp::section::Start;
 use crate::mcp::service::McpServer;
 use crate::mcp::uri::VaultUri;
 
@@ -29,6 +30,9 @@ pub(super) struct FetchArguments {
     /// From this line on; default 1.
     #[serde(default, deserialize_with = "whole")]
     start_line: u32,
+    /// Within that line, from this character on.
+    #[serde(default, deserialize_with = "whole")]
+    start_char: u32,
     /// Default: the first vault.
     #[serde(default, deserialize_with = "text")]
     vault: String,
@@ -55,8 +59,8 @@ impl McpServer {
     #[tool(
         name = "fetch",
         title = "Fetch a page",
-        description = "Returns the whole text of one page that search has found; of one over \
-            36,000 bytes as much as fits, and start_line goes on. \
+        description = "Returns the whole text of one page that search has found; of a long \
+            one as much as fits, and start_line goes on. \
             Example: {\"id\": \"projects/heat-pump.md\"}",
         output_schema = schema_for_output::<Document>(),
         annotations(
@@ -71,11 +75,12 @@ impl McpServer {
         viewer: Viewer,
         Parameters(arguments): Parameters<FetchArguments>,
     ) -> Result<CallToolResult, Refusal> {
-        let FetchArguments { id, start_line, vault } = arguments;
+        let FetchArguments { id, start_line, start_char, vault } = arguments;
         let (vault, path) = page_name(vault, id);
         let note = self.open(&viewer, &vault, path).await??;
+        let start = Start { line: start_line, character: start_char };
         let PageText { mut content, left_out, .. } =
-            page_text(&note.text, start_line, MOST_BYTES, go_on);
+            page_text(&note.text, start, Budget::whole(MOST_BYTES, as_json_too), go_on);
         if !left_out.is_empty() {
             // The only field that these clients show.
             let _ = write!(content, "\n[{left_out}]");

@@ -12,16 +12,17 @@ use serde::{Deserialize, Serialize};
 use super::read_page::page_name;
 use super::{Refusal, answer};
 use crate::access::permit::Viewer;
+use crate::mcp::budget::{Budget, MOST_BYTES};
 use crate::mcp::lenient::{limit, text, texts, whole};
 use crate::mcp::render::opened::{NotePart, as_text, part_of};
-use crate::mcp::section::{Budget, MOST_BYTES, NoSuchPart, Part};
+use crate::mcp::section::{NoSuchPart, Part, Start};
 use crate::mcp::service::McpServer;
 use crate::vault::ReadError;
 use crate::vault::answers::OpenNote;
 
 const DEFAULT_CHARACTERS: u32 = 10_000;
 #[expect(clippy::cast_possible_truncation, reason = "a small constant")]
-const MOST_CHARACTERS: u32 = MOST_BYTES as u32;
+const MOST_CHARACTERS: u32 = MOST_BYTES as u32 / 2;
 
 /// So many notes at once.
 const MOST_NOTES: usize = 20;
@@ -45,10 +46,13 @@ pub(super) struct ReadNoteArguments {
     /// Only from this line on.
     #[serde(default, deserialize_with = "whole")]
     start_line: u32,
+    /// Within that line, from this character on.
+    #[serde(default, deserialize_with = "whole")]
+    start_char: u32,
     /// Up to this line.
     #[serde(default, deserialize_with = "whole")]
     end_line: u32,
-    /// Default 10000, at most 36000, for all notes together.
+    /// Default 10000, at most 22000, for all notes together.
     #[serde(default, deserialize_with = "whole")]
     max_chars: u32,
     /// Default: the first vault.
@@ -165,6 +169,9 @@ impl ReadNoteArguments {
                 Some(block) => Part::Block(block.to_owned()),
                 None => Part::Section(self.heading.clone()),
             }
+        } else if self.start_char > 1 {
+            let start = Start { line: self.start_line, character: self.start_char };
+            Part::Rest(start, self.end_line)
         } else if self.start_line > 0 || self.end_line > 0 {
             Part::Lines(self.start_line, self.end_line)
         } else {

@@ -12,11 +12,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{Refusal, answer};
 use crate::access::permit::Viewer;
+use crate::mcp::budget::{Budget, MOST_BYTES, twice};
 use crate::mcp::lenient::{text, whole};
 use crate::mcp::render::notes::TITLE_CHARACTERS;
 use crate::mcp::render::opened::{PageText, is_zero, page_text};
 use crate::mcp::render::{shortened, single_line};
-use crate::mcp::section::MOST_BYTES;
+use crate::mcp::section::Start;
 use crate::mcp::service::McpServer;
 use crate::mcp::uri::{Target, VaultUri};
 
@@ -27,6 +28,9 @@ pub(super) struct ReadPageArguments {
     /// From this line on; default 1.
     #[serde(default, deserialize_with = "whole")]
     start_line: u32,
+    /// Within that line, from this character on.
+    #[serde(default, deserialize_with = "whole")]
+    start_char: u32,
     /// Default: the first vault.
     #[serde(default, deserialize_with = "text")]
     vault: String,
@@ -44,6 +48,9 @@ struct PageAnswer {
     /// Where to go on; 0 if nothing is left out.
     #[serde(skip_serializing_if = "is_zero")]
     next_start_line: u32,
+    /// The same within that line.
+    #[serde(skip_serializing_if = "is_zero")]
+    next_start_char: u32,
 }
 
 #[tool_router(router = read_page_tool, vis = "pub(super)")]
@@ -51,8 +58,8 @@ impl McpServer {
     #[tool(
         name = "read_page",
         title = "Read a page",
-        description = "Returns the whole text of one page; of one over 36,000 bytes as much \
-            as fits, and start_line goes on. The path is relative to the vault, with forward \
+        description = "Returns the whole text of one page; of a long one as much as \
+            fits, and start_line goes on. The path is relative to the vault, with forward \
             slashes and the file's ending, as search returns it. \
             Example: {\"path\": \"projects/heat-pump.md\"}",
         output_schema = schema_for_output::<PageAnswer>(),
@@ -68,16 +75,18 @@ impl McpServer {
         viewer: Viewer,
         Parameters(arguments): Parameters<ReadPageArguments>,
     ) -> Result<CallToolResult, Refusal> {
-        let ReadPageArguments { path, start_line, vault } = arguments;
+        let ReadPageArguments { path, start_line, start_char, vault } = arguments;
         let note = self.open(&viewer, &vault, path).await??;
-        let PageText { content, left_out, next_start_line } =
-            page_text(&note.text, start_line, MOST_BYTES, go_on);
+        let start = Start { line: start_line, character: start_char };
+        let PageText { content, left_out, next } =
+            page_text(&note.text, start, Budget::whole(MOST_BYTES, twice), go_on);
         let page = PageAnswer {
             path: note.summary.path.to_string(),
             title: shortened(&note.summary.title, TITLE_CHARACTERS),
             content,
             left_out,
-            next_start_line,
+            next_start_line: next.line,
+            next_start_char: next.character,
         };
         let mut text = format!("{}\n\n{}", single_line(&page.path), page.content);
         if !page.left_out.is_empty() {
@@ -88,8 +97,8 @@ impl McpServer {
 }
 
 /// How the reader of a page goes on.
-pub(super) fn go_on(start: u32) -> String {
-    format!("go on with start_line {start}")
+pub(super) fn go_on(start: Start) -> String {
+    format!("go on with {start}")
 }
 
 /// The vault and the path that a caller means: the address of a resource is as good as

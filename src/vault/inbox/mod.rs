@@ -1,18 +1,23 @@
 //! Writing: new notes into the inbox, and text behind notes that are there.
 //!
 //! This is the only way into the vault that changes it. What a client may do is
-//! decided before the disk is looked at, wherever that is possible, by the rules for
-//! the path alone: then the answer is the same whether or not there is a hidden page.
+//! decided before the disk is looked at, by the rules for the path alone: then the
+//! answer is the same whether or not there are hidden pages and folders.
 //!
 //! - A client that sees the class of a place writes there by name. A title that is
-//!   taken gets a number (L44); a path that is taken is refused.
+//!   taken gets a number (L44); a path that is taken is refused. Names that differ in
+//!   letter case count as one only if the client sees a page of that name: rules tell
+//!   letter case apart, so a hidden one would show.
 //! - A client that does not see that class may leave a note by its title, and gets a
 //!   name with a mark that comes from the text and the time: which names there are
 //!   does not matter. It may not name a path there, nor add to a note.
-//! - What remains is that a name can be found to be taken by something that the client
-//!   does not see: a folder, a link, a file that is no page, or a page that is stricter
-//!   than the rules for its path (a hard link, a file that git has stored encrypted).
-//!   Nothing tells these apart. It cannot be hidden, for nothing is ever overwritten.
+//! - What remains is what has the very name and is not to be known of by its rules,
+//!   for nothing is ever overwritten. A page that is stricter than the rules for its
+//!   path (a hard link, a file that git has stored encrypted) is answered as its class
+//!   is anywhere: a title gets a mark, a path is not open. A file that is no page, and
+//!   one whose text is encrypted against the rules, is a name that is taken; a link,
+//!   a file or another repository on the way is no folder. Whoever knows such a name
+//!   learns that something has it, and no more.
 //!
 //! # Reading order
 //!
@@ -33,7 +38,7 @@ use crate::access::path::VaultPath;
 use crate::access::permit::{ReadPermit, Viewer, WritePermit};
 use crate::vault::files::LARGEST_PAGE;
 use crate::vault::inbox::disk::{Draft, Published, Turn};
-use crate::vault::inbox::place::Place;
+use crate::vault::inbox::place::{Place, Sight};
 use crate::vault::inbox::target::{Choice, Target};
 use crate::vault::page::{Content, decode, etag};
 use crate::vault::snapshot::Snapshot;
@@ -241,12 +246,15 @@ impl Writing<'_> {
         if !snapshot.doubts.is_empty() {
             return Err(Unavailable.into());
         }
-        let place = Place::find(&parts.root.folder(), self.target.folders())?;
-        let judge = |names: &[String]| {
+        let judge = |paths: &[String]| parts.keeper.judge_paths(paths).ok_or(Unavailable);
+        self.target.check(self.viewer, judge)?;
+        let sight = Sight { viewer: self.viewer, snapshot: &snapshot };
+        let place = Place::find(&parts.root.folder(), self.target.folders(), &sight)?;
+        let judge_names = |names: &[String]| {
             let paths: Vec<String> = names.iter().map(|name| place.disk_path(name)).collect();
-            parts.keeper.judge_paths(&paths).ok_or(Unavailable)
+            judge(&paths)
         };
-        match self.target.choose(self.viewer, self.note, place.names(), judge)? {
+        match self.target.choose(&sight, self.note, &place, judge_names)? {
             Choice::New { name, prospect } => self.create(&snapshot, place, &name, prospect),
             Choice::Old { disk, prospect } => self.append(&snapshot, &place, &disk, prospect),
         }
@@ -319,8 +327,7 @@ impl Writing<'_> {
         Ok(Some(self.written(path, Deed::Appended, text.len() - old.len(), &text)))
     }
 
-    /// Leave to read the note that something is to be put behind. A page that is
-    /// stricter than its path is for this client no more than a name that is taken.
+    /// Leave to read the note that something is to be put behind.
     fn leave_to_read(
         &self,
         snapshot: &Snapshot,
@@ -328,7 +335,7 @@ impl Writing<'_> {
     ) -> Result<ReadPermit, WriteError> {
         let page = snapshot.page(path).ok_or(WriteError::Taken)?;
         let page = ClassifiedPath::judged(path.clone(), page.class);
-        self.viewer.permit_read(page).map_err(|_| WriteError::Taken)
+        self.viewer.permit_read(page).map_err(|_| WriteError::NotOpen)
     }
 
     fn permit(&self, path: VaultPath, prospect: Prospect) -> Result<WritePermit, WriteError> {

@@ -138,8 +138,17 @@ fn cut(text: &str, room: usize) -> &str {
 pub(super) struct TakenNames {
     /// Composed → as the disk spells it.
     exact: HashMap<String, String>,
-    /// The same without letter case.
-    folded: HashMap<String, String>,
+    /// Without letter case → all that are one elsewhere.
+    folded: HashMap<String, Vec<Variant>>,
+}
+
+/// A name that is another one on systems where letter case does not count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Variant {
+    /// As the disk spells it.
+    There(String),
+    /// A cloud drive leaves `.name.icloud` where it has taken `name` away (L53).
+    Evicted(String),
 }
 
 impl TakenNames {
@@ -150,10 +159,11 @@ impl TakenNames {
         if disk < &**place {
             disk.clone_into(place);
         }
-        // A cloud drive leaves `.name.icloud` where it has taken `name` away (L53).
         let evicted = disk.strip_prefix('.').and_then(|name| name.strip_suffix(".icloud"));
-        for name in evicted.into_iter().chain([disk]) {
-            self.folded.entry(folded(name)).or_insert_with(|| disk.to_owned());
+        let evicted = evicted.map(|name| (name, Variant::Evicted(name.to_owned())));
+        for (name, variant) in evicted.into_iter().chain([(disk, Variant::There(disk.to_owned()))])
+        {
+            self.folded.entry(folded(name)).or_default().push(variant);
         }
     }
 
@@ -162,10 +172,15 @@ impl TakenNames {
         self.exact.get(name).map(|disk| &**disk)
     }
 
-    /// Whether a name is taken: on other systems, names that differ in letter case or in
-    /// their Unicode form are one.
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.folded.contains_key(&folded(name))
+    /// The names that are this one on other systems, where letter case and Unicode form
+    /// do not count; without the very name.
+    pub(super) fn variants(&self, name: &str) -> impl Iterator<Item = &Variant> {
+        let exact = self.spelling(name);
+        let variants = self.folded.get(&folded(name)).into_iter().flatten();
+        variants.filter(move |variant| match variant {
+            Variant::There(disk) => exact != Some(disk),
+            Variant::Evicted(_) => true,
+        })
     }
 }
 
@@ -175,7 +190,7 @@ fn folded(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST, NoteName, TakenNames, folder_name};
+    use super::{LONGEST, NoteName, TakenNames, Variant, folder_name};
     use crate::access::path::VaultPath;
 
     #[track_caller]
@@ -264,11 +279,15 @@ mod tests {
         {
             taken.add(name);
         }
-        for name in ["CAF\u{c9}.md", "caf\u{e9}.MD", "strasse.md", "gone.md", "Gone.md"] {
-            assert!(taken.has(name), "{name}");
+        let variants = |name: &str| taken.variants(name).cloned().collect::<Vec<_>>();
+        for name in ["CAF\u{c9}.md", "caf\u{e9}.MD", "strasse.md"] {
+            assert_eq!(variants(name).len(), 1, "{name}");
         }
-        for name in ["cafe.md", "gone", "stra\u{df}e.md", "icloud"] {
-            assert!(!taken.has(name), "{name}");
+        for name in ["gone.md", "Gone.md"] {
+            assert_eq!(variants(name), [Variant::Evicted("Gone.md".to_owned())], "{name}");
+        }
+        for name in ["cafe.md", "gone", "stra\u{df}e.md", "icloud", "STRASSE.md"] {
+            assert_eq!(variants(name), [], "{name}");
         }
         assert_eq!(taken.spelling("Caf\u{e9}.md"), Some("Cafe\u{301}.md"));
         assert_eq!(taken.spelling("caf\u{e9}.md"), None);

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Folder, OpenVault, everything, viewer};
+use crate::access::class::PageClass;
 use crate::contract::scope::Scope;
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -80,6 +81,33 @@ fn the_last_change_is_that_of_a_visible_page() {
     folder.write("closed/b.md", "dormouse");
     wait_for(&vault, "dormouse");
     assert_eq!(stats(), before);
+}
+
+/// A page that is opened to more readers is announced when it is, although nothing
+/// happens on the disk at that time and nobody asks.
+#[test]
+fn a_lowered_class_is_announced_by_itself() {
+    let folder = Folder::repository();
+    let vault = followed(&folder);
+    wait_for(&vault, "canary");
+    let mut news = vault.vault.changes();
+    folder.write(".gitattributes", super::RULES.replace("closed/** filter=git-crypt\n", ""));
+    // Time for the watcher to see the rules and begin to wait.
+    thread::sleep(Duration::from_secs(1));
+    vault.hands.advance(Duration::from_secs(4));
+    let begun = Instant::now();
+    let change = loop {
+        let batch = news.try_recv().ok();
+        let batch = batch.into_iter().flat_map(|batch| batch.to_vec());
+        if let Some(change) = batch.into_iter().find(|change| change.path.as_str() == "closed/b.md")
+        {
+            break change;
+        }
+        assert!(begun.elapsed() < PATIENCE, "nobody is told");
+        thread::sleep(Duration::from_millis(20));
+    };
+    let classes = (change.before, change.after);
+    assert_eq!(classes, (Some(PageClass::Confidential), Some(PageClass::Ordinary)));
 }
 
 /// Two servers on one vault do not get in each other's way.

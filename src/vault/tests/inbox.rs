@@ -145,9 +145,11 @@ fn a_taken_path_is_refused_and_stays() {
     let people = folder.text("wiki/people/ann.md");
     for name in ["a", "A", "gone", "Gone", "folder", "hard", "link", "dangling", "fifo"] {
         let path = format!("inbox/{name}.md");
-        assert_eq!(create(&vault, &path), Err(WriteError::Taken), "{path}");
+        // As a place is answered that has the class of what is linked.
+        let expected = if name == "hard" { WriteError::NotOpen } else { WriteError::Taken };
+        assert_eq!(create(&vault, &path), Err(expected.clone()), "{path}");
         if name != "a" {
-            assert_eq!(append(&vault, &path, "new"), Err(WriteError::Taken), "{path}");
+            assert_eq!(append(&vault, &path, "new"), Err(expected), "{path}");
         }
     }
     assert_eq!(folder.text("inbox/a.md"), "old");
@@ -343,6 +345,67 @@ fn a_closed_inbox_takes_notes_and_tells_nothing() {
     let outcome =
         vault.write_note(&viewer(&[Scope::Write]), &by_path("inbox/x.md", "x", WriteMode::Create));
     assert_eq!(outcome, Err(WriteError::NotOpen));
+}
+
+/// What a writer is told is the same whether or not there are hidden pages and folders,
+/// in whatever letter case they are asked for.
+#[test]
+fn hidden_notes_and_folders_do_not_show_in_what_is_refused() {
+    let folders = [true, false].map(|has_secrets| {
+        let folder = Folder::repository();
+        folder.git(&["config", "filter.git-crypt.clean", "git-crypt clean"]);
+        let rules = "*-salary.md filter=git-crypt\nlocked/** filter=git-crypt\n";
+        folder.write("inbox/.gitattributes", rules);
+        folder.write("inbox/a.md", "open");
+        if has_secrets {
+            for path in ["anna-salary.md", "zoe-salary.md", "locked/b.md", "bob-salary.md/b.md"] {
+                folder.write(&format!("inbox/{path}"), "canary");
+            }
+            folder.write("inbox/sub/eve-salary.md", "canary");
+            folder.write("inbox/.Ida-salary.md.icloud", "stub");
+            symlink("../open", folder.at("inbox/link")).expect("a link");
+        }
+        folder
+    });
+    let vaults = folders.each_ref().map(Folder::with_inbox);
+    let mut rows = vec![(writer(), by_title("Zoe-Salary", "new"))];
+    let mut by_paths = |viewer: &dyn Fn() -> Viewer, paths: &[&str]| {
+        for path in paths {
+            for mode in [WriteMode::Create, WriteMode::Append] {
+                rows.push((viewer(), by_path(&format!("inbox/{path}"), "new", mode)));
+            }
+        }
+    };
+    by_paths(
+        &writer,
+        &[
+            "Anna-Salary.md",
+            "anna-salary.md",
+            "IDA-salary.md",
+            "Ida-Salary.md",
+            "LOCKED/b.md",
+            "locked/b.md",
+            "SUB/n.md",
+            "sub/n.md",
+            "Bob-Salary.md/n.md",
+            "bob-salary.md/n.md",
+        ],
+    );
+    let blind: &dyn Fn() -> Viewer = &|| viewer(&[Scope::Write]);
+    by_paths(
+        blind,
+        &["a.md", "SUB/n.md", "sub/n.md", "LOCKED/b.md", "link/x.md", "bob-salary.md/n.md"],
+    );
+    for (viewer, note) in &rows {
+        let [with, without] = vaults.each_ref().map(|vault| vault.write_note(viewer, note));
+        assert_eq!(with, without, "{note:?}");
+    }
+    for vault in &vaults {
+        let outcome = vault.write_note(&blind(), &by_path("inbox/A/x.md", "x", WriteMode::Create));
+        assert_eq!(outcome, Err(WriteError::NotOpen));
+    }
+    assert_eq!(folders[0].text("inbox/anna-salary.md"), "canary");
+    assert_eq!(folders[0].text("inbox/locked/b.md"), "canary");
 }
 
 /// While nobody can say what is to be encrypted, nothing is written.

@@ -3,7 +3,7 @@
 use std::fs::rename;
 use std::ops::Range;
 use std::os::unix::fs::symlink;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -263,3 +263,34 @@ fn the_request_after_the_rule_is_refused() {
 
 const RULES_THAT_PROTECT: &str = "*.md filter=git-crypt\n";
 const RULES_THAT_DO_NOT: &str = "*.nd filter=git-crypt\n";
+
+/// A rule file that somebody writes again and again makes nothing unavailable: neither
+/// what is asked of visible notes nor their text.
+#[test]
+fn rules_that_are_written_all_the_time_are_waited_for() {
+    let folder = Folder::repository();
+    let vault = folder.open();
+    let reader = viewer(&[Scope::Read]);
+    let is_over = AtomicBool::new(false);
+    let (asked, refused) = thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut number = 0;
+            while !is_over.load(Ordering::SeqCst) {
+                number += 1;
+                folder.write("closed/.gitattributes", format!("# {number}\n"));
+                thread::sleep(Duration::from_millis(30));
+            }
+        });
+        let begun = Instant::now();
+        let (mut asked, mut refused) = (0, 0);
+        while begun.elapsed() < Duration::from_secs(4) {
+            asked += 2;
+            refused += usize::from(vault.search(&reader, CANARY, 10).is_err());
+            refused += usize::from(vault.vault.read_page(&reader, "open/a.md").is_err());
+        }
+        is_over.store(true, Ordering::SeqCst);
+        (asked, refused)
+    });
+    assert!(asked > 10, "{asked} are too few to tell");
+    assert_eq!(refused, 0, "of {asked}");
+}
