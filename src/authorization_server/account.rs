@@ -158,8 +158,12 @@ impl AuthorizationServer {
     ) -> Connection {
         let scopes = grant.scopes_at(now);
         let policy = self.settings().refresh_policy();
-        let over = grant.is_over_since(policy);
-        let natural_end = (scopes.is_err() || over <= now).then_some((over, None));
+        let natural_end = match grant.is_over_since(policy) {
+            over if over <= now => Some((over, None)),
+            // Nothing was left of it but notes about people, and their hour is over.
+            _ if scopes.is_err() => Some((grant.terms.people_until, None)),
+            _ => None,
+        };
         Connection {
             id: grant.id,
             name: client.and_then(|client| client.name.clone()),

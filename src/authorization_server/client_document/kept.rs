@@ -246,13 +246,13 @@ impl<T: Clone> Inner<T> {
         if !is_free && !is_paid && !self.spend(url, self.clock.now()) {
             return Err(DocumentError::Busy);
         }
-        let slot = tokio::time::timeout(LONGEST_QUEUE, self.in_flight.acquire());
-        let _slot = match (is_free, slot) {
-            (true, _) => None,
-            (false, slot) => match slot.await {
+        let _slot = if is_free {
+            None
+        } else {
+            match tokio::time::timeout(LONGEST_QUEUE, self.in_flight.acquire()).await {
                 Ok(Ok(slot)) => Some(slot),
                 _ => return Err(DocumentError::Busy),
-            },
+            }
         };
         let outcome = self.web.fetch(url.as_url(), self.limit, entity_tag.as_deref()).await;
         self.keep(url, outcome.map_err(DocumentError::Fetch))

@@ -343,3 +343,17 @@ async fn a_sign_in_under_way_does_not_outlive_the_password() {
     let visitor = crate::authorization_server::session::Visitor::unknown(cookie);
     assert!(test.server.start_session(&visitor, late).await.unwrap().is_none());
 }
+
+/// A grant of notes about people alone is over when their hour is, not months later.
+#[tokio::test]
+async fn a_grant_ends_with_the_last_that_it_gave() {
+    let test = PageServer::new().await;
+    let mut browser = test.signed_in().await;
+    connect(&test, &mut browser, "Curious", &["wiki:people"]).await;
+    assert!(!browser.get("/account").await.body.contains("its time was over"));
+    test.wait(Duration::from_secs(60 * 60));
+    let mut browser = test.signed_in().await;
+    let page = browser.get("/account").await;
+    assert!(page.body.contains("its time was over"), "{}", page.body);
+    assert!(page.body.contains("15 January 2027, 09:00 UTC"), "{}", page.body);
+}
