@@ -1,6 +1,7 @@
 //! What the vault consists of, as far as one viewer may see.
 
 use std::cmp::Reverse;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::access::path::VaultPath;
@@ -73,12 +74,22 @@ impl Names {
         let mut names = Self { at: HashMap::new(), named: HashMap::new() };
         // By path, as the index gives them too.
         for note in view.notes(Inbox::LeftOut) {
-            names.at.entry(path_key(&note.path)).or_default().push(note.path.clone());
+            add(&mut names.at, path_key(&note.path), &note.path);
             for key in name_keys(&note.path) {
-                names.named.entry(key).or_default().push(note.path.clone());
+                add(&mut names.named, key, &note.path);
             }
         }
         names
+    }
+}
+
+/// Most keys have one path, so there is room for no more at first.
+fn add(paths: &mut HashMap<String, Vec<VaultPath>>, key: String, path: &VaultPath) {
+    match paths.entry(key) {
+        Entry::Vacant(entry) => {
+            entry.insert(vec![path.clone()]);
+        }
+        Entry::Occupied(mut entry) => entry.get_mut().push(path.clone()),
     }
 }
 
