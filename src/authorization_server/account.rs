@@ -10,13 +10,14 @@ use super::grant::{EndReason, Grant, GrantId, Terms};
 use super::password::{NewPassword, NotVerified, Password};
 use super::pending::Owner;
 use super::redirect_uri::RedirectTarget;
-use super::session::{BrowserCookie, Visitor, is_over};
+use super::session::{Begun, BrowserCookie, Visitor, is_over};
 use super::sign_in::{SignInError, SignedIn};
 use super::store::StoreError;
 use super::store::sessions::StoredSession;
 use super::store::users::PasswordChange;
 use crate::clock::UnixTime;
 use crate::contract::scope::ScopeSet;
+use crate::peer::Peer;
 use crate::refusals::Refused;
 
 /// How long an ended connection is still listed.
@@ -279,18 +280,19 @@ impl AuthorizationServer {
     pub(super) async fn change_password(
         &self,
         user: &str,
-        visitor: &Visitor,
-        present: Password,
-        new: NewPassword,
+        (visitor, peer): (&Visitor, Peer),
+        (present, new): (Password, NewPassword),
         ends_access: bool,
-    ) -> Result<BrowserCookie, PasswordUnchanged> {
-        let SignedIn { user, verified } = self.sign_in(user, present).await?;
+    ) -> Result<Begun, PasswordUnchanged> {
+        let signed_in = self.sign_in(user, present, (visitor, peer)).await?;
+        let SignedIn { user, verified, device } = signed_in;
         let new = self.browsing().passwords.hash(new).await.map_err(|reason| match reason {
             NotVerified::Wrong | NotVerified::Busy => SignInError::Busy,
         })?;
         let cookie = BrowserCookie::new(self.entropy());
         let (old, key) = (visitor.cookie().key(), cookie.key());
         let now = self.clock().now();
+        let begun = self.begun(cookie, (&user, &new), device);
         let change = PasswordChange { verified, new };
         let session = StoredSession { user: user.clone(), signed_in_at: now, seen_at: now };
         let changed = self
@@ -302,6 +304,6 @@ impl AuthorizationServer {
         }
         self.browsing().pending.follow(old, key, Owner::SignedIn);
         tracing::info!(user, "the password was changed");
-        Ok(cookie)
+        Ok(begun)
     }
 }

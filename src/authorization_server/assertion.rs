@@ -85,6 +85,15 @@ impl UsedAssertions {
     /// A bound on memory, for each client, of which a user has approved every one.
     const MOST: usize = 2_000;
 
+    /// Forgets those that have expired.
+    pub(super) fn sweep(&self, now: UnixTime) {
+        let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        used.retain(|_, used| {
+            used.retain(|_, until| now < *until);
+            !used.is_empty()
+        });
+    }
+
     /// Notes a use.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ use super::assertion::{ASSERTION_TYPE, AssertionFault, claimed_client};
 use super::client::{ClientAuthentication, ClientId, RegisteredClient};
 use super::error::{EndpointError, InvalidClient};
 use super::form::{Form, decode_component};
+use crate::peer::Peer;
 
 /// A client that has proved what it registered to prove. For a public client that is
 /// nothing but its name; PKCE and rotation do the rest.
@@ -55,12 +56,36 @@ impl AuthorizationServer {
         &self,
         headers: &HeaderMap,
         form: &Form,
+        peer: Peer,
     ) -> Result<AuthenticatedClient, EndpointError> {
         let credentials = Credentials::from_request(headers, form)?;
         let client = self.client(ClientId::presented(&credentials.client)).await?;
         let client = client.ok_or(InvalidClient::Unknown)?;
-        self.believe(&client, &credentials.proof).await?;
+        if credentials.proof == Proof::Nothing {
+            self.believe(&client, &credentials.proof).await?;
+        } else {
+            // Counted before it is judged, so that many at once gain nothing.
+            self.limits().wrong_secret(&client.id, peer)?;
+            self.believe(&client, &credentials.proof).await?;
+            self.limits().proved(&client.id, peer);
+        }
         Ok(AuthenticatedClient(client))
+    }
+
+    /// Counts a request of somebody who has proved nothing yet, or who has a genuine
+    /// refresh token: that one counts for its grant, since it may well come from an
+    /// address that others use up (oauth-clients B19).
+    ///
+    /// # Errors
+    ///
+    /// [`EndpointError::TooMany`]
+    pub(crate) fn let_ask(&self, form: &Form, peer: Peer) -> Result<(), EndpointError> {
+        let shown = form.value("refresh_token").or_else(|| form.value("token"));
+        let genuine = shown.and_then(|text| self.refresh_token_keys().read(text).ok());
+        Ok(match genuine {
+            Some(token) => self.limits().refresh(token.grant())?,
+            None => self.limits().token(peer)?,
+        })
     }
 
     /// Judges what the client sent to prove itself.

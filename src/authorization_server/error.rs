@@ -15,6 +15,7 @@ use super::form::InvalidForm;
 use super::refresh_token::NotAToken;
 use super::store::StoreError;
 use super::{code, family};
+use crate::rates::Wait;
 
 /// A refusal. Each variant is one fact; `Display` is for the log, and
 /// [`EndpointError::answer`] says what the client learns of it.
@@ -60,6 +61,8 @@ pub(crate) enum EndpointError {
     NotAllowed,
     #[error("there are too many clients, all of them in use")]
     NoRoom,
+    #[error(transparent)]
+    TooMany(#[from] Wait),
     #[error("storage failed")]
     Store(#[from] StoreError),
     #[error("signing failed")]
@@ -167,6 +170,11 @@ impl EndpointError {
                 "temporarily_unavailable",
                 "there are too many clients",
             ),
+            // Not a fault of the request: whoever takes it for one gives up what still
+            // is good (oauth-clients B19).
+            Self::TooMany(_) => {
+                failed(StatusCode::TOO_MANY_REQUESTS, "temporarily_unavailable", &self.to_string())
+            }
             // OAuth 2.1 section 3.2.4 has no code for our own failures; this one is
             // borrowed from the authorization endpoint, section 4.1.2.1.
             Self::Store(_) | Self::Signing(_) => failed(
@@ -200,10 +208,15 @@ impl IntoResponse for EndpointError {
     fn into_response(self) -> Response {
         let outcome = self.outcome();
         let (status, error, error_description) = self.answer();
+        let wait = match (&self, status) {
+            (Self::TooMany(wait), _) => Some(wait.seconds()),
+            (_, StatusCode::SERVICE_UNAVAILABLE) => Some(30),
+            _ => None,
+        };
         let body = Json(Body { error, error_description });
         let mut response = (status, body).into_response();
-        if status == StatusCode::SERVICE_UNAVAILABLE {
-            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("30"));
+        if let Some(wait) = wait {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(wait));
         }
         if status == StatusCode::UNAUTHORIZED {
             // HTTP wants a challenge with every 401, and OAuth this one if Basic was

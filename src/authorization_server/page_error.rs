@@ -12,6 +12,7 @@ use crate::authorization_server::parameters::Repeated;
 use crate::authorization_server::pending::NotTaken;
 use crate::authorization_server::request::LocalFault;
 use crate::authorization_server::store::StoreError;
+use crate::rates::Wait;
 
 /// Why a browser gets a page that it did not ask for. `Display` is for the log.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +50,9 @@ pub(super) enum PageError {
     /// Too many passwords at once.
     #[error("too many passwords are waiting to be hashed")]
     Busy,
+    /// Too many requests.
+    #[error(transparent)]
+    TooMany(#[from] Wait),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -67,6 +71,7 @@ impl PageError {
             Self::NotAForm => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
             Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            Self::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -133,6 +138,11 @@ impl PageError {
                 "Too many people are signing in at this moment. Wait a few seconds and send the \
                  form again.",
             ),
+            Self::TooMany(_) => (
+                "Please wait a little",
+                "More was asked from your address than this server answers in a minute. Nothing \
+                 was changed. Wait, and then load this page again.",
+            ),
             Self::Store(_) => (
                 "Something is broken here",
                 "The server could not read or write its data. Its log says more. Nothing was \
@@ -147,6 +157,7 @@ impl PageError {
             Self::Request(LocalFault::Document(error)) => Some(error.on_a_page()),
             Self::Request(fault) => Some(fault.to_string()),
             Self::BadForm(what) => Some((*what).to_owned()),
+            Self::TooMany(wait) => Some(format!("It is answered again in {} s.", wait.seconds())),
             Self::ForeignForm
             | Self::Gone
             | Self::AnsweredBefore
@@ -171,10 +182,12 @@ impl IntoResponse for PageError {
         }
         let (title, advice) = self.title_and_advice();
         let message = page(status, &MessagePage { title, advice, detail: self.detail() });
-        match self {
-            Self::Busy => ([(header::RETRY_AFTER, BUSY_FOR.as_secs())], message).into_response(),
-            _ => message,
-        }
+        let wait = match self {
+            Self::Busy => BUSY_FOR.as_secs(),
+            Self::TooMany(wait) => wait.seconds(),
+            _ => return message,
+        };
+        ([(header::RETRY_AFTER, wait)], message).into_response()
     }
 }
 

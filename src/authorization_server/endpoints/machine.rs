@@ -2,7 +2,9 @@
 
 use axum::Router;
 use axum::extract::Request;
-use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHENTICATE};
+use axum::http::header::{
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use axum::http::{HeaderName, HeaderValue, Method};
 use axum::middleware::{self, Next};
 use axum::response::Response;
@@ -48,7 +50,7 @@ fn any_origin() -> CorsLayer {
             HeaderName::from_static("mcp-protocol-version"),
             HeaderName::from_static("mcp-session-id"),
         ])
-        .expose_headers([WWW_AUTHENTICATE])
+        .expose_headers([RETRY_AFTER, WWW_AUTHENTICATE])
 }
 
 async fn wrong() -> EndpointError {

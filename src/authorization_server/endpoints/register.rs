@@ -8,12 +8,15 @@ use axum::response::{Extension, IntoResponse};
 
 use crate::authorization_server::error::{EndpointError, Outcome};
 use crate::authorization_server::{AuthorizationServer, Registration, body};
+use crate::peer::Peer;
 
 /// Whatever the body says it is, it is read as JSON: clients forget the content type.
 pub(super) async fn create(
     State(server): State<AuthorizationServer>,
+    peer: Peer,
     request: Request,
 ) -> Result<impl IntoResponse, EndpointError> {
+    server.limits().register(peer)?;
     // RFC 7591 section 3: the initial access token is a bearer token.
     let token = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let token = token.and_then(|value| value.split_once(' '));

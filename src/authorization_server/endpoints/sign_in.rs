@@ -14,6 +14,7 @@ use crate::authorization_server::password::Password;
 use crate::authorization_server::pending::{PendingName, Shown};
 use crate::authorization_server::session::Visitor;
 use crate::authorization_server::sign_in::SignInError;
+use crate::peer::Peer;
 
 /// Shows the form, unless there is nothing to sign in for: then it shows who is
 /// signed in, or goes on to what waits.
@@ -42,6 +43,7 @@ pub(super) async fn answer(
     State(server): State<AuthorizationServer>,
     _own: OwnPage,
     visitor: Visitor,
+    peer: Peer,
     RawQuery(query): RawQuery,
     PostedForm(body): PostedForm,
 ) -> Result<Response, PageError> {
@@ -50,19 +52,18 @@ pub(super) async fn answer(
     let request = PendingName::in_query(query.as_deref());
     let user = fields.single("user")?.unwrap_or_default();
     let password = Password::typed(fields.single("password")?.unwrap_or_default());
-    let failure = match server.sign_in(user, password).await {
+    let failure = match server.sign_in(user, password, (&visitor, peer)).await {
         Ok(signed_in) => match server.start_session(&visitor, signed_in).await? {
-            Some(cookie) => {
+            Some(begun) => {
                 let next = request.map_or("/login".to_owned(), |request| request.at("/consent"));
-                let set_cookie = cookie.set_cookie(&server.settings().issuer);
-                return Ok(([set_cookie], Redirect::to(&next)).into_response());
+                return Ok((begun.set_cookies(), Redirect::to(&next)).into_response());
             }
             None => Attempt::Wrong { user },
         },
         Err(SignInError::Busy) => return Err(PageError::Busy),
         Err(SignInError::Store(error)) => return Err(error.into()),
         Err(SignInError::Wrong) => Attempt::Wrong { user },
-        Err(SignInError::Wait(wait)) => Attempt::TooMany { user, seconds: wait.as_secs() },
+        Err(SignInError::Wait(wait)) => Attempt::TooMany { user, seconds: wait.seconds() },
     };
     form(&server, &visitor, request.as_ref(), failure).await
 }

@@ -35,6 +35,10 @@ use self::grants::LiveGrants;
 use self::record::{decode, encode};
 use super::data_directory::DataDirectory;
 
+/// How many records are removed at once when what has expired is swept out. Whoever wants
+/// to change something waits for so many at most.
+const STEP: usize = 200;
+
 /// A handle to the database. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Store(Arc<Inner>);

@@ -15,6 +15,16 @@ pub struct Process {
     site: Site,
 }
 
+/// Turned off: one address asks for everything here.
+const UNLIMITED: [&str; 6] = [
+    "mcp_per_minute",
+    "sign_in_per_minute",
+    "authorize_per_minute",
+    "pages_per_minute",
+    "token_per_minute",
+    "register_per_minute",
+];
+
 impl Process {
     /// Starts the program on a vault, with its data in `data`, on `port`, and waits
     /// until it serves.
@@ -37,6 +47,7 @@ impl Process {
             .args(["serve", "--log", "error", "--listen", &format!("127.0.0.1:{port}")])
             .args(["--vault".as_ref(), vault.as_os_str(), "--data-dir".as_ref(), data.as_os_str()])
             .args(["--owner-password-file".as_ref(), password.as_os_str()])
+            .args(UNLIMITED.iter().flat_map(|name| ["--limit".to_owned(), format!("{name}=0")]))
             .stdout(Stdio::piped())
             .spawn()
             .expect("it starts");

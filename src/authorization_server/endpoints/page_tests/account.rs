@@ -325,7 +325,10 @@ async fn codes_end_with_the_access_that_they_stand_for() {
 async fn a_sign_in_under_way_does_not_outlive_the_password() {
     let test = PageServer::new().await;
     let mut browser = test.signed_in().await;
-    let late = test.server.sign_in("owner", super::Password::typed(PASSWORD)).await.unwrap();
+    let cookie = crate::authorization_server::session::BrowserCookie::new(test.server.entropy());
+    let visitor = crate::authorization_server::session::Visitor::unknown(cookie);
+    let password = super::Password::typed(PASSWORD);
+    let late = test.server.sign_in("owner", password, (&visitor, browser.peer)).await.unwrap();
     let page = browser.get("/account").await;
     let fields = [
         ("change", "password"),
@@ -339,8 +342,6 @@ async fn a_sign_in_under_way_does_not_outlive_the_password() {
     let mut statuses = [one.status.as_u16(), two.status.as_u16()];
     statuses.sort_unstable();
     assert_eq!(statuses, [303, 422]);
-    let cookie = crate::authorization_server::session::BrowserCookie::new(test.server.entropy());
-    let visitor = crate::authorization_server::session::Visitor::unknown(cookie);
     assert!(test.server.start_session(&visitor, late).await.unwrap().is_none());
 }
 

@@ -132,7 +132,7 @@ async fn any_origin_may_call_without_credentials() {
         let answer = test.send(request.unwrap()).await;
         assert_eq!(answer.headers["access-control-allow-origin"], "*");
         let exposed = answer.headers["access-control-expose-headers"].to_str().unwrap();
-        assert!(exposed.eq_ignore_ascii_case("www-authenticate"));
+        assert!(exposed.eq_ignore_ascii_case("retry-after,www-authenticate"));
     }
 }
 
