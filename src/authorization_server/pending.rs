@@ -236,6 +236,12 @@ impl PendingAuthorizations {
         self.lock().retain(|_, entry| now.since(entry.since) < self.lifetime);
     }
 
+    /// How many there are, in time or not.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        self.lock().len()
+    }
+
     fn with<T>(
         &self,
         name: &PendingName,

@@ -4,6 +4,7 @@ mod account;
 mod authorize;
 mod bad_input;
 mod consent;
+mod housekeeping;
 mod limits;
 mod places;
 mod sessions;
