@@ -82,10 +82,11 @@ impl AuthorizationServer {
     pub(crate) fn let_ask(&self, form: &Form, peer: Peer) -> Result<(), EndpointError> {
         let shown = form.value("refresh_token").or_else(|| form.value("token"));
         let genuine = shown.and_then(|text| self.refresh_token_keys().read(text).ok());
-        Ok(match genuine {
+        match genuine {
             Some(token) => self.limits().refresh(token.grant())?,
             None => self.limits().token(peer)?,
-        })
+        }
+        Ok(())
     }
 
     /// Judges what the client sent to prove itself.

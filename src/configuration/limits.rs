@@ -132,7 +132,7 @@ impl Rate {
         }
     }
 
-    const fn of(self, limits: &mut Limits) -> &mut PerMinute {
+    const fn of(self, limits: &mut AllLimits) -> &mut PerMinute {
         match self {
             Self::Mcp => &mut limits.mcp_limit,
             Self::SignIn => &mut limits.request_limits.sign_in,
@@ -147,13 +147,13 @@ impl Rate {
 }
 
 /// All of `[limits]`.
-pub(super) struct Limits {
+pub(super) struct AllLimits {
     pub(super) lifetimes: Lifetimes,
     pub(super) request_limits: RequestLimits,
     pub(super) mcp_limit: PerMinute,
 }
 
-impl Limits {
+impl AllLimits {
     /// The defaults, with what was given in their place.
     pub(super) fn read(raw: &RawConfiguration, faults: &mut Faults) -> Self {
         let mut limits = Self {
