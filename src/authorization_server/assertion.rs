@@ -149,16 +149,6 @@ impl AuthorizationServer {
         if !ALGORITHMS.contains(&algorithm) {
             return Err(AssertionFault::Algorithm);
         }
-        let keys = self.current_keys(client, approved_keys).await;
-        let ring = self.client_documents().keys(&keys, &header.kid).await;
-        let ring = ring.map_err(|error| match error {
-            outage if outage.is_outage() => AssertionFault::NoKeys,
-            // The client's own host says that it has no such keys.
-            _ => AssertionFault::Signature,
-        })?;
-        if !ring.verifies(&token, &header.kid, algorithm) {
-            return Err(AssertionFault::Signature);
-        }
         let claims: Claims = token.claims()?;
         let name = client.id.as_str();
         if claims.iss != name || claims.sub != name {
@@ -181,6 +171,17 @@ impl AuthorizationServer {
             || claims.iat.as_ref().is_some_and(is_early)
         {
             return Err(AssertionFault::Time);
+        }
+        // What costs a fetch comes after all that costs nothing.
+        let keys = self.current_keys(client, approved_keys).await;
+        let ring = self.client_documents().keys(&keys, &header.kid).await;
+        let ring = ring.map_err(|error| match error {
+            outage if outage.is_outage() => AssertionFault::NoKeys,
+            // The client's own host says that it has no such keys.
+            _ => AssertionFault::Signature,
+        })?;
+        if !ring.verifies(&token, &header.kid, algorithm) {
+            return Err(AssertionFault::Signature);
         }
         // Last: only an assertion that is good can be used up.
         self.0.used_assertions.spend(name, &claims.jti, expires_at, now)
