@@ -226,10 +226,10 @@ impl AuthorizationServer {
         let settings = self.settings();
         let expires_at = now + settings.lifetimes.code;
         let issued = IssuedCode::new(&approved, settings.resource.as_str(), expires_at);
-        let client = approved.request().client.clone();
+        let (user, client) = (approved.subject().to_owned(), approved.request().client.clone());
         self.store()
             .change(move |store| {
-                store.note_approval(&client, now)?;
+                store.note_approval(&user, &client, now)?;
                 store.keep_code(digest, &issued)
             })
             .await?;

@@ -49,6 +49,9 @@ pub(super) enum LocalFault {
     /// The client's name is a URL, and what is there is of no use.
     #[error(transparent)]
     Document(#[from] DocumentError),
+    /// The client's name is a URL of this server.
+    #[error("an address of this server is no client")]
+    OwnAddress,
     /// The operator has turned clients with documents of their own off.
     #[error("clients that are named by a URL are not allowed on this server")]
     DocumentsOff,

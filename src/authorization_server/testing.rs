@@ -159,6 +159,16 @@ impl TestServer {
 
     /// The code that the owner's approval of these scopes becomes.
     pub(crate) async fn code(&self, client: &RegisteredClient, scopes: ScopeSet) -> String {
+        self.code_of("owner", client, scopes).await
+    }
+
+    /// The same for another user.
+    pub(crate) async fn code_of(
+        &self,
+        user: &str,
+        client: &RegisteredClient,
+        scopes: ScopeSet,
+    ) -> String {
         let now = self.time.now();
         let challenge = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER));
         let request = AuthorizationRequest {
@@ -170,7 +180,7 @@ impl TestServer {
         };
         let ends_at = now + self.server.settings().lifetimes.grant;
         let approval = Approval { scopes, ends_at, people_until: now + PEOPLE_SPAN };
-        let approved = request.approve("owner", approval).unwrap();
+        let approved = request.approve(user, approval).unwrap();
         self.server.issue_code(approved).await.unwrap()
     }
 

@@ -169,6 +169,11 @@ impl AuthorizationServer {
         }
         let url = DocumentUrl::parse(id.as_str()).map_err(DocumentError::from);
         let url = url.map_err(LocalFault::Document)?;
+        // Whatever can be had at our own address is no client's word about itself.
+        let own = [self.settings().issuer.as_str(), self.settings().resource.as_str()];
+        if own.iter().any(|own| url.is_at_the_origin_of(own)) {
+            return Err(LocalFault::OwnAddress.into());
+        }
         if !self.settings().clients.allows_document_of(url.host()) {
             return Err(LocalFault::ClientNotAllowed.into());
         }
@@ -203,17 +208,19 @@ impl AuthorizationServer {
         approved.clone()
     }
 
-    /// Whether a client with a document was approved before as another one, its name
-    /// apart (checklist #117).
+    /// Whether a client with a document was approved before by this user as another one,
+    /// its name apart (checklist #117).
     pub(crate) async fn has_changed_since_approval(
         &self,
+        user: &str,
         client: &RegisteredClient,
     ) -> Result<bool, StoreError> {
         if client.document_host().is_none() {
             return Ok(false);
         }
-        let approved = self.client(client.id.clone()).await?;
-        Ok(approved.is_some_and(|approved| approved.character() != client.character()))
+        let (user, id) = (user.to_owned(), client.id.clone());
+        let approved = self.store().read(move |store| store.approved_character(&user, &id));
+        Ok(approved.await?.is_some_and(|approved| approved != client.character()))
     }
 
     async fn end_grants_of(&self, client: ClientId, reason: EndReason) -> Result<(), StoreError> {

@@ -45,7 +45,7 @@ pub(super) async fn show(
     };
     let choice = ChoiceKey::of(owner.name(), &request);
     let last_time = server.store().read(move |store| store.last_choice(choice)).await?;
-    let has_changed = server.has_changed_since_approval(&request.client).await?;
+    let has_changed = server.has_changed_since_approval(owner.name(), &request.client).await?;
     let longest = server.settings().lifetimes.grant;
     let template = ConsentPage {
         asker: Asker::of(&request),

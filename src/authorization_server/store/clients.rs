@@ -75,6 +75,7 @@ impl Store {
     /// comes into the store by this, as it was approved.
     pub(crate) fn note_approval(
         &self,
+        user: &str,
         client: &RegisteredClient,
         now: UnixTime,
     ) -> Result<(), StoreError> {
@@ -92,6 +93,7 @@ impl Store {
         };
         if client.document_host().is_some() {
             stored.client = client.clone();
+            self.note_character(user, client)?;
         }
         stored.last_used_at = now;
         stored.was_approved = true;
@@ -129,7 +131,7 @@ impl Store {
                 }
             }
         }
-        Ok(())
+        self.forget_approvals()
     }
 
     /// If there are too many clients, removes the oldest that was never approved and that

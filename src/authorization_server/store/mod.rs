@@ -14,6 +14,7 @@
 //!   collected;
 //! - codes, tokens and secrets come in as digests.
 
+pub(crate) mod approvals;
 pub(crate) mod choices;
 pub(crate) mod clients;
 pub(crate) mod codes;
@@ -61,6 +62,7 @@ struct Trees {
     users: sled::Tree,
     sessions: sled::Tree,
     choices: sled::Tree,
+    approvals: sled::Tree,
 }
 
 /// The store could not do what it was asked to. Never the client's fault.
