@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::account::PasswordUnchanged;
 use crate::authorization_server::endpoints::posted::PostedForm;
+use crate::authorization_server::endpoints::sign_in::FOR_ACCOUNT;
 use crate::authorization_server::grant::GrantId;
 use crate::authorization_server::own_page::OwnPage;
 use crate::authorization_server::page_error::PageError;
@@ -34,7 +35,7 @@ pub(super) async fn show(
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let Some(user) = visitor.user() else {
-        return Ok(Redirect::to("/login").into_response());
+        return Ok(Redirect::to(FOR_ACCOUNT).into_response());
     };
     let done = server.browsing().notices.take(visitor.cookie().key());
     render(&server, &visitor, user, StatusCode::OK, Message { done, problem: None }).await
@@ -52,7 +53,7 @@ pub(super) async fn change(
     let fields = Parameters::parse(&body)?;
     visitor.check_form_token(fields.single("form")?)?;
     let Some(user) = visitor.user() else {
-        return Ok(Redirect::to("/login").into_response());
+        return Ok(Redirect::to(FOR_ACCOUNT).into_response());
     };
     let done = match Change::read(&fields)? {
         Change::Disconnect(id) if server.disconnect(user, id).await? => DISCONNECTED,

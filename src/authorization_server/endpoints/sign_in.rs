@@ -16,6 +16,9 @@ use crate::authorization_server::session::Visitor;
 use crate::authorization_server::sign_in::SignInError;
 use crate::peer::Peer;
 
+/// Where somebody is sent who wants to see the account and has not signed in.
+pub(super) const FOR_ACCOUNT: &str = "/login?to=account";
+
 /// Shows the form, unless there is nothing to sign in for: then it shows who is
 /// signed in, or goes on to what waits.
 pub(super) async fn show(
@@ -23,17 +26,18 @@ pub(super) async fn show(
     visitor: Visitor,
     RawQuery(query): RawQuery,
 ) -> Result<Response, PageError> {
-    let request = PendingName::in_query(query.as_deref());
-    let response = match (visitor.user(), &request) {
-        (Some(user), None) => {
+    let destination = Destination::in_query(query.as_deref());
+    let response = match (visitor.user(), &destination) {
+        (Some(user), Destination::Welcome) => {
             let form_token = visitor.cookie().form_token();
             let resource = &server.settings().resource;
             page(StatusCode::OK, &WelcomePage { resource, user, form_token })
         }
-        (_, Some(request)) if visitor.fresh_owner(&server).is_some() => {
+        (Some(_), Destination::Account) => Redirect::to("/account").into_response(),
+        (_, Destination::Request(request)) if visitor.fresh_owner(&server).is_some() => {
             Redirect::to(&request.at("/consent")).into_response()
         }
-        _ => form(&server, &visitor, request.as_ref(), Attempt::First).await?,
+        _ => form(&server, &visitor, &destination, Attempt::First).await?,
     };
     Ok(visitor.with_cookie(&server.settings().issuer, response))
 }
@@ -49,14 +53,14 @@ pub(super) async fn answer(
 ) -> Result<Response, PageError> {
     let fields = Parameters::parse(&body)?;
     visitor.check_form_token(fields.single("form")?)?;
-    let request = PendingName::in_query(query.as_deref());
+    let destination = Destination::in_query(query.as_deref());
     let user = fields.single("user")?.unwrap_or_default();
     let password = Password::typed(fields.single("password")?.unwrap_or_default());
     let failure = match server.sign_in(user, password, (&visitor, peer)).await {
         Ok(signed_in) => match server.start_session(&visitor, signed_in).await? {
             Some(begun) => {
-                let next = request.map_or("/login".to_owned(), |request| request.at("/consent"));
-                return Ok((begun.set_cookies(), Redirect::to(&next)).into_response());
+                let next = Redirect::to(&destination.once_signed_in());
+                return Ok((begun.set_cookies(), next).into_response());
             }
             None => Attempt::Wrong { user },
         },
@@ -65,7 +69,48 @@ pub(super) async fn answer(
         Err(SignInError::Wrong) => Attempt::Wrong { user },
         Err(SignInError::Wait(wait)) => Attempt::TooMany { user, seconds: wait.seconds() },
     };
-    form(&server, &visitor, request.as_ref(), failure).await
+    form(&server, &visitor, &destination, failure).await
+}
+
+/// Where somebody goes who has signed in. One of our own pages, whatever the query says.
+enum Destination {
+    Welcome,
+    Account,
+    Request(PendingName),
+}
+
+impl Destination {
+    fn in_query(query: Option<&str>) -> Self {
+        let is_account = || query.is_some_and(|query| query == "to=account");
+        match PendingName::in_query(query) {
+            Some(request) => Self::Request(request),
+            None if is_account() => Self::Account,
+            None => Self::Welcome,
+        }
+    }
+
+    const fn request(&self) -> Option<&PendingName> {
+        match self {
+            Self::Request(request) => Some(request),
+            Self::Welcome | Self::Account => None,
+        }
+    }
+
+    fn form_action(&self) -> String {
+        match self {
+            Self::Welcome => "/login".to_owned(),
+            Self::Account => FOR_ACCOUNT.to_owned(),
+            Self::Request(request) => request.at("/login"),
+        }
+    }
+
+    fn once_signed_in(&self) -> String {
+        match self {
+            Self::Welcome => "/login".to_owned(),
+            Self::Account => "/account".to_owned(),
+            Self::Request(request) => request.at("/consent"),
+        }
+    }
 }
 
 /// How the sign-in went so far.
@@ -78,7 +123,7 @@ enum Attempt<'a> {
 async fn form(
     server: &AuthorizationServer,
     visitor: &Visitor,
-    request: Option<&PendingName>,
+    destination: &Destination,
     attempt: Attempt<'_>,
 ) -> Result<Response, PageError> {
     if !server.store().read(|store| Ok(store.has_users())).await? {
@@ -102,7 +147,7 @@ async fn form(
         [only] => UserField::Preset(only.clone()),
         _ => UserField::Asked(typed.to_owned()),
     };
-    let waiting = request.and_then(|name| {
+    let waiting = destination.request().and_then(|name| {
         let shown = server.browsing().pending.show(name, visitor.cookie().key())?;
         match shown {
             Shown::Request(request) => Some(Asker::of(&request)),
@@ -111,7 +156,7 @@ async fn form(
     });
     let template = SignInPage {
         issuer: &server.settings().issuer,
-        action: PendingName::carried_to("/login", request),
+        action: destination.form_action(),
         form_token: visitor.cookie().form_token(),
         user_field,
         asker: waiting,
