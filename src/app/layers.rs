@@ -72,8 +72,16 @@ async fn log_request(
 ) -> Response {
     let neighbour = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.ip());
     let client = neighbour.and_then(|it| client_address(it, request.headers(), &proxies));
-    if let (Some(proxy), None) = (neighbour, client) {
-        tell_of_silent_proxy(proxy);
+    match (neighbour, client) {
+        // Whoever watches over this server looks there without a proxy.
+        (Some(proxy), None) if request.uri().path() != "/health" => tell_of_silent_proxy(proxy),
+        (Some(neighbour), Some(client))
+            if client == neighbour.to_canonical()
+                && request.headers().contains_key("x-forwarded-for") =>
+        {
+            tell_of_unknown_proxy(neighbour);
+        }
+        _ => {}
     }
     request.extensions_mut().insert(client.map_or(Peer::UNKNOWN, Peer::at));
     let span = tracing::info_span!(
@@ -126,6 +134,18 @@ fn tell_of_silent_proxy(proxy: IpAddr) {
             %proxy,
             "a trusted proxy does not say in X-Forwarded-For for whom it asks; all who come \
              through it share the limits by address"
+        );
+    });
+}
+
+/// The same for one that nobody has named. It may as well be anybody who claims to be one.
+fn tell_of_unknown_proxy(proxy: IpAddr) {
+    static TOLD: Once = Once::new();
+    TOLD.call_once(|| {
+        tracing::info!(
+            %proxy,
+            "X-Forwarded-For came from an address that is not among trusted_proxies, and is not \
+             believed; if that is your proxy, name it there"
         );
     });
 }

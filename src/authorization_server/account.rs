@@ -106,12 +106,11 @@ impl App {
         let mut apps: Vec<Self> = Vec::new();
         for connection in connections {
             let same = apps.iter_mut().find(|app| app.identity.client == connection.app.client);
-            match same {
-                Some(app) => app.connections.push(connection),
-                None => {
-                    let identity = connection.app.clone();
-                    apps.push(Self { identity, connections: vec![connection] });
-                }
+            if let Some(app) = same {
+                app.connections.push(connection);
+            } else {
+                let identity = connection.app.clone();
+                apps.push(Self { identity, connections: vec![connection] });
             }
         }
         apps

@@ -187,3 +187,21 @@ impl AuthorizationServer {
         self.0.used_assertions.spend(name, &claims.jti, expires_at, now)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{AssertionFault, UsedAssertions};
+    use crate::clock::UnixTime;
+
+    /// RFC 7523 section 3: a `jti` is remembered until it has expired, and no longer.
+    #[test]
+    fn used_assertions_are_forgotten_with_their_time() {
+        let (now, later) = (UnixTime::from_seconds(10), UnixTime::from_seconds(70));
+        let used = UsedAssertions::default();
+        used.spend("a", "1", later, now).expect("the first");
+        used.sweep(UnixTime::from_seconds(69));
+        assert_eq!(used.spend("a", "1", later, now), Err(AssertionFault::Replayed));
+        used.sweep(later);
+        assert!(used.0.lock().expect("no panic").is_empty());
+    }
+}

@@ -72,3 +72,28 @@ impl Browsing {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Notices;
+    use crate::authorization_server::session::BrowserCookie;
+    use crate::clock::UnixTime;
+    use crate::entropy::Entropy;
+
+    /// Those that nobody comes for do not fill the room for all time.
+    #[test]
+    fn notices_are_forgotten() {
+        let (notices, entropy) = (Notices::default(), Entropy::seeded(1));
+        let browser = || BrowserCookie::new(&entropy).key();
+        for _ in 0..2 * Notices::MOST {
+            notices.leave(browser(), "done", UnixTime::from_seconds(1_000));
+        }
+        let late = browser();
+        notices.leave(late, "done", UnixTime::from_seconds(1_600));
+        assert_eq!(notices.take(late), None, "there is no room");
+        notices.sweep(UnixTime::from_seconds(1_600));
+        notices.leave(late, "done", UnixTime::from_seconds(1_600));
+        notices.sweep(UnixTime::from_seconds(1_601));
+        assert_eq!(notices.take(late), Some("done"));
+    }
+}

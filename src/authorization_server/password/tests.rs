@@ -58,6 +58,28 @@ async fn a_flood_is_turned_away() {
     }
 }
 
+/// Checklist 149: strangers who fill the queue do not keep those out who have signed in
+/// from their browser before.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_known_browser_does_not_queue_with_strangers() {
+    let hasher = hasher();
+    let kept = hasher.hash(new(TYPED)).await.unwrap();
+    let mut flood = tokio::task::JoinSet::new();
+    for _ in 0..MAX_QUEUED {
+        let hasher = hasher.clone();
+        flood.spawn(async move {
+            hasher.verify(Password::typed("a guess"), None, Queue::Strangers).await
+        });
+    }
+    while hasher.strangers.available_permits() > 0 {
+        tokio::task::yield_now().await;
+    }
+    let stranger = hasher.verify(Password::typed(TYPED), Some(&kept), Queue::Strangers).await;
+    assert_eq!(stranger, Err(NotVerified::Busy));
+    assert_eq!(hasher.verify(Password::typed(TYPED), Some(&kept), Queue::Known).await, Ok(()));
+    flood.join_all().await;
+}
+
 #[test]
 fn a_password_is_never_printed() {
     let printed = format!("{:?} {:?}", Password::typed(TYPED), new(TYPED));
