@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 use super::AuthorizationServer;
 use super::assertion::{ASSERTION_TYPE, AssertionFault, claimed_client};
 use super::client::{ClientAuthentication, ClientId, RegisteredClient};
+use super::endpoints::log::about_app;
 use super::error::{EndpointError, InvalidClient};
 use super::form::{Form, decode_component};
 use crate::peer::Peer;
@@ -61,6 +62,7 @@ impl AuthorizationServer {
         let credentials = Credentials::from_request(headers, form)?;
         let client = self.client(ClientId::presented(&credentials.client)).await?;
         let client = client.ok_or(InvalidClient::Unknown)?;
+        about_app(&client.id);
         if credentials.proof == Proof::Nothing {
             self.believe(&client, &credentials.proof).await?;
         } else {

@@ -107,6 +107,16 @@ impl Outcome {
     pub(crate) fn fine(text: String) -> Self {
         Self { level: Level::INFO, text: text.into() }
     }
+
+    /// What an operator may want to look at, if it happens often.
+    pub(crate) fn suspicious(text: &str) -> Self {
+        Self { level: Level::WARN, text: text.into() }
+    }
+
+    /// What must not happen.
+    pub(crate) fn failed(error: &dyn std::error::Error) -> Self {
+        Self { level: Level::ERROR, text: with_causes(error).into() }
+    }
 }
 
 impl EndpointError {
@@ -193,15 +203,19 @@ impl EndpointError {
             }
             _ => Level::INFO,
         };
-        // The causes too: for our own failures the first line says little.
-        let mut text = self.to_string();
-        let mut cause = std::error::Error::source(self);
-        while let Some(error) = cause {
-            text = format!("{text}: {error}");
-            cause = error.source();
-        }
-        Outcome { level, text: text.into() }
+        Outcome { level, text: with_causes(self).into() }
     }
+}
+
+/// The causes too: for our own failures the first line says little.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
 }
 
 impl IntoResponse for EndpointError {

@@ -6,6 +6,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::authorization_server::client_document::NoClient;
+use crate::authorization_server::error::Outcome;
 use crate::authorization_server::form::InvalidForm;
 use crate::authorization_server::pages::{MessagePage, page};
 use crate::authorization_server::parameters::Repeated;
@@ -18,7 +19,7 @@ use crate::rates::Wait;
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PageError {
     /// An authorization request that must not be answered by a redirect.
-    #[error("refused on a page: {0}")]
+    #[error(transparent)]
     Request(#[from] LocalFault),
     /// Posted by somebody else's page, from another browser, or by an old form.
     #[error("a form that was not rendered for this browser")]
@@ -175,13 +176,13 @@ impl PageError {
 impl IntoResponse for PageError {
     fn into_response(self) -> Response {
         let status = self.status();
-        if status == StatusCode::INTERNAL_SERVER_ERROR {
-            tracing::error!(error = &self as &dyn std::error::Error, "a page failed");
-        } else {
-            tracing::info!(reason = %self, "a page was refused");
-        }
+        let outcome = match self {
+            Self::Store(_) => Outcome::failed(&self),
+            _ => Outcome::fine(format!("refused: {self}")),
+        };
         let (title, advice) = self.title_and_advice();
-        let message = page(status, &MessagePage { title, advice, detail: self.detail() });
+        let mut message = page(status, &MessagePage { title, advice, detail: self.detail() });
+        message.extensions_mut().insert(outcome);
         let wait = match self {
             Self::Busy => BUSY_FOR.as_secs(),
             Self::TooMany(wait) => wait.seconds(),

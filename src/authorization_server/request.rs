@@ -224,8 +224,8 @@ impl Refusal {
     }
 
     /// For the log.
-    pub(super) const fn code(&self) -> &'static str {
-        self.code.as_str()
+    pub(super) fn reason(&self) -> String {
+        format!("{} ({})", self.code.as_str(), self.description)
     }
 
     /// The URL that tells the client (OAuth 2.1 section 4.1.2.1, RFC 9207 section 2).

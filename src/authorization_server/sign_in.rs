@@ -2,6 +2,7 @@
 
 use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::device::DeviceId;
+use crate::authorization_server::endpoints::log::about_user;
 use crate::authorization_server::limits::Asking;
 use crate::authorization_server::password::{NotVerified, Password, PasswordHash, Queue};
 use crate::authorization_server::session::Visitor;
@@ -68,15 +69,12 @@ impl AuthorizationServer {
         match browsing.passwords.verify(password, kept, queue).await {
             Ok(()) => {
                 browsing.throttle.forget(name, asking);
-                tracing::info!(user = name, "signed in");
+                about_user(name);
                 let verified = user.map(|user| user.password).ok_or(SignInError::Wrong)?;
                 let device = device.unwrap_or_else(|| DeviceId::new(self.entropy()));
                 Ok(SignedIn { user: name.to_owned(), verified, device })
             }
-            Err(NotVerified::Wrong) => {
-                tracing::warn!("a sign-in failed");
-                Err(SignInError::Wrong)
-            }
+            Err(NotVerified::Wrong) => Err(SignInError::Wrong),
             Err(NotVerified::Busy) => {
                 browsing.throttle.take_back(name, asking);
                 Err(SignInError::Busy)

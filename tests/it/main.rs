@@ -33,6 +33,8 @@ mod git_crypt;
 mod inbox;
 /// How often somebody may ask.
 mod limits;
+/// What the log tells of requests, and never tells.
+mod logging;
 /// Notes with odd names, in folders with odd names.
 mod names;
 /// A page that becomes sensitive is refused by the very next request.

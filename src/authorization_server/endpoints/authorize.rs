@@ -1,10 +1,12 @@
 //! `/authorize` (OAuth 2.1 section 3.1): where clients send the browser.
 
 use axum::extract::{RawQuery, State};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{Extension, IntoResponse, Redirect, Response};
 
 use crate::authorization_server::AuthorizationServer;
+use crate::authorization_server::endpoints::log::about_app;
 use crate::authorization_server::endpoints::posted::PostedForm;
+use crate::authorization_server::error::Outcome;
 use crate::authorization_server::limits::Asking;
 use crate::authorization_server::page_error::PageError;
 use crate::authorization_server::pending::Owner;
@@ -27,7 +29,12 @@ pub(super) async fn ask(
     // Before anything is looked up, or fetched from elsewhere.
     server.limits().authorize(known.map_or(Asking::Stranger(peer), Asking::KnownBrowser))?;
     let client = server.client_to_ask_for(query.client_id()?).await?;
+    about_app(&client.id);
     let judgement = query.judge(client, &settings.resource, &settings.clients)?;
+    let outcome = match &judgement {
+        Ok(_) => "the request waits for the user".to_owned(),
+        Err(refusal) => format!("refused once the user is known: {}", refusal.reason()),
+    };
     let (owner, next) = match (visitor.user(), known) {
         (Some(_), _) => (Owner::SignedIn, "/consent"),
         (None, Some(_)) => (Owner::SignedInBefore, "/login"),
@@ -35,8 +42,8 @@ pub(super) async fn ask(
     };
     let browser = visitor.cookie().key();
     let name = server.browsing().pending.add(judgement, browser, (owner, peer));
-    let next = name.at(next);
-    Ok(visitor.with_cookie(&settings.issuer, Redirect::to(&next)))
+    let answer = (Extension(Outcome::fine(outcome)), Redirect::to(&name.at(next)));
+    Ok(visitor.with_cookie(&settings.issuer, answer))
 }
 
 /// Takes the same as a form. The form comes from another site, so our cookie does not

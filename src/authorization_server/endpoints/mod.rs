@@ -6,6 +6,7 @@ mod authorize;
 mod consent;
 pub(super) mod front;
 mod keys;
+pub(super) mod log;
 mod logout;
 pub(super) mod machine;
 mod metadata;
@@ -24,7 +25,7 @@ mod token;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
-use axum::middleware::{Next, from_fn_with_state, map_response};
+use axum::middleware::{Next, from_fn, from_fn_with_state, map_response};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 
@@ -47,6 +48,7 @@ pub(super) fn pages(server: &AuthorizationServer) -> Router<AuthorizationServer>
         .method_not_allowed_fallback(async || PageError::WrongMethod)
         .layer(from_fn_with_state(server.clone(), limit))
         .layer(map_response(protect))
+        .layer(from_fn(log::log))
 }
 
 /// Counts a page for its address; or if that has had all it gets, for the browser, if a

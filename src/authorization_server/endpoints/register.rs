@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use axum::http::header::AUTHORIZATION;
 use axum::response::{Extension, IntoResponse};
 
+use crate::authorization_server::endpoints::log::about_app;
 use crate::authorization_server::error::{EndpointError, Outcome};
 use crate::authorization_server::{AuthorizationServer, Registration, body};
 use crate::peer::Peer;
@@ -27,6 +28,7 @@ pub(super) async fn create(
         _ => return Err(EndpointError::InitialAccessToken),
     }
     let registration = server.register(&body::read(request).await?).await?;
-    let outcome = Outcome::fine(format!("registered {}", registration.client_id()));
+    about_app(registration.client_id());
+    let outcome = Outcome::fine("registered".to_owned());
     Ok((StatusCode::CREATED, Extension(outcome), Json(registration)))
 }

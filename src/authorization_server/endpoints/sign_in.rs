@@ -2,10 +2,11 @@
 
 use axum::extract::{RawQuery, State};
 use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{Extension, IntoResponse, Redirect, Response};
 
 use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::endpoints::posted::PostedForm;
+use crate::authorization_server::error::Outcome;
 use crate::authorization_server::own_page::OwnPage;
 use crate::authorization_server::page_error::PageError;
 use crate::authorization_server::pages::{Asker, SignInPage, UserField, WelcomePage, page};
@@ -59,8 +60,9 @@ pub(super) async fn answer(
     let failure = match server.sign_in(user, password, (&visitor, peer)).await {
         Ok(signed_in) => match server.start_session(&visitor, signed_in).await? {
             Some(begun) => {
+                let outcome = Extension(Outcome::fine("signed in".to_owned()));
                 let next = Redirect::to(&destination.once_signed_in());
-                return Ok((begun.set_cookies(), next).into_response());
+                return Ok((outcome, begun.set_cookies(), next).into_response());
             }
             None => Attempt::Wrong { user },
         },
@@ -164,10 +166,14 @@ async fn form(
     };
     Ok(match attempt {
         Attempt::First => page(StatusCode::OK, &template),
-        Attempt::Wrong { .. } => page(StatusCode::FORBIDDEN, &template),
+        Attempt::Wrong { .. } => {
+            let outcome = Outcome::suspicious("refused: user name and password do not fit");
+            (Extension(outcome), page(StatusCode::FORBIDDEN, &template)).into_response()
+        }
         Attempt::TooMany { seconds, .. } => {
+            let outcome = Outcome::suspicious("refused: too many tries");
             let page = page(StatusCode::TOO_MANY_REQUESTS, &template);
-            ([(header::RETRY_AFTER, seconds)], page).into_response()
+            (Extension(outcome), [(header::RETRY_AFTER, seconds)], page).into_response()
         }
     })
 }

@@ -22,10 +22,10 @@ pub(super) async fn issue(
         return Err(EndpointError::GrantType);
     }
     let client = server.authenticate(&headers, &form, peer).await?;
-    let issued = match grant_type {
+    let answer = match grant_type {
         "refresh_token" => server.refresh(&client, &form).await?,
         _ => server.exchange_code(&client, &form).await?,
     };
-    let text = format!("{grant_type} of client {}: tokens of grant {}", client.id(), issued.grant);
-    Ok((Extension(Outcome::fine(text)), Json(issued.answer)))
+    let text = format!("{grant_type}: tokens were issued");
+    Ok((Extension(Outcome::fine(text)), Json(answer)))
 }
