@@ -1,6 +1,6 @@
 //! Who is at the other end of a connection, as far as limits by address are concerned.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Where a request comes from.
 ///
@@ -26,6 +26,23 @@ impl Peer {
                 IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
             }
             address @ IpAddr::V4(_) => address,
+        }))
+    }
+
+    /// What may well be one customer of a network: a /48 of IPv6 (RFC 6177 section 2), a /24
+    /// of IPv4. Too many to count as one, but whoever has all of it must not count as so
+    /// many either.
+    #[must_use]
+    pub fn neighbourhood(self) -> Self {
+        Self(self.0.map(|address| match address {
+            IpAddr::V4(address) => {
+                let [a, b, c, _] = address.octets();
+                Ipv4Addr::new(a, b, c, 0).into()
+            }
+            IpAddr::V6(address) => {
+                let [a, b, c, ..] = address.segments();
+                Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0).into()
+            }
         }))
     }
 
@@ -55,5 +72,11 @@ mod tests {
         assert_eq!(at("::ffff:192.0.2.1"), at("192.0.2.1"));
         assert_ne!(at("192.0.2.1"), at("192.0.2.2"));
         assert_ne!(at("::1"), Peer::UNKNOWN);
+        let around = |text| at(text).neighbourhood();
+        assert_eq!(around("2001:db8:1:2::1"), around("2001:db8:1:ffff::1"));
+        assert_ne!(around("2001:db8:1:2::1"), around("2001:db8:2:2::1"));
+        assert_eq!(around("192.0.2.1"), around("192.0.2.254"));
+        assert_ne!(around("192.0.2.1"), around("192.0.3.1"));
+        assert_eq!(Peer::UNKNOWN.neighbourhood(), Peer::UNKNOWN);
     }
 }

@@ -262,17 +262,18 @@ impl PendingAuthorizations {
     }
 }
 
-/// Removes the oldest of the least known browsers, at the address for which the most are
-/// waiting: who has few addresses cannot push out those who come from others.
+/// Removes the oldest of the least known browsers, in the neighbourhood for which the most
+/// are waiting: who has few addresses, or many that lie together, cannot push out those
+/// who come from elsewhere.
 fn make_room(waiting: &mut HashMap<Digest, Waiting>) {
     let Some(least) = waiting.values().map(|entry| entry.has_owner).min() else { return };
-    let mut by_peer: HashMap<Peer, usize> = HashMap::new();
+    let mut around: HashMap<Peer, usize> = HashMap::new();
     for entry in waiting.values().filter(|entry| entry.has_owner == least) {
-        *by_peer.entry(entry.peer).or_default() += 1;
+        *around.entry(entry.peer.neighbourhood()).or_default() += 1;
     }
-    let most = by_peer.values().max().copied();
+    let most = around.values().max().copied();
     evict_oldest(waiting, |entry| {
-        entry.has_owner == least && by_peer.get(&entry.peer).copied() == most
+        entry.has_owner == least && around.get(&entry.peer.neighbourhood()).copied() == most
     });
 }
 

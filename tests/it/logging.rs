@@ -48,7 +48,7 @@ impl Secrets {
     }
 }
 
-/// Checklist 47, B43, B14: whatever the level and the format, no password, cookie, code,
+/// B43; house rule 9: whatever the level and the format, no password, cookie, code,
 /// token, secret, verifier, state, question or text of a note gets into the log; and each
 /// OAuth request is there with what came of it.
 #[tokio::test]

@@ -15,7 +15,6 @@ pub(super) async fn revoke(
     peer: Peer,
     form: Form,
 ) -> Result<impl IntoResponse, EndpointError> {
-    server.let_ask(&form, peer)?;
     let client = server.authenticate(&headers, &form, peer).await?;
     let text = match server.revoke(&client, &form).await? {
         Some(_) => "the grant was revoked",

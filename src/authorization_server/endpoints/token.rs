@@ -16,7 +16,6 @@ pub(super) async fn issue(
     peer: Peer,
     form: Form,
 ) -> Result<impl IntoResponse, EndpointError> {
-    server.let_ask(&form, peer)?;
     let grant_type = form.required("grant_type")?;
     if !["authorization_code", "refresh_token"].contains(&grant_type) {
         return Err(EndpointError::GrantType);

@@ -38,7 +38,7 @@ fn browser() -> SessionKey {
     BrowserCookie::new(&Entropy::system()).key()
 }
 
-/// #34: a browser that asks again and again pushes out only its own.
+/// Checklist 34: a browser that asks again and again pushes out only its own.
 #[test]
 fn one_browser_has_a_limit() {
     let (pending, hand) = waiting_room();
@@ -55,7 +55,7 @@ fn one_browser_has_a_limit() {
     assert!(pending.show(&others, other).is_some());
 }
 
-/// #34: a flood of strangers fills no memory, and does not touch what a user has on
+/// Checklist 34: a flood of strangers fills no memory, and does not touch what a user has on
 /// the screen.
 #[test]
 fn a_flood_pushes_out_strangers_first() {
@@ -77,7 +77,8 @@ fn a_flood_pushes_out_strangers_first() {
 }
 
 fn address(number: usize) -> Peer {
-    Peer::at(std::net::Ipv4Addr::from(u32::try_from(number).unwrap() + 0xC633_6400).into())
+    // Each in a neighbourhood of its own.
+    Peer::at(std::net::Ipv4Addr::from(u32::try_from(number).unwrap() * 256 + 0x0B00_0001).into())
 }
 
 /// Checklist 34: twenty for one address. Who floods from there floods out nobody else.
@@ -112,6 +113,22 @@ fn a_flood_from_many_addresses_pushes_out_itself() {
     assert_eq!(pending.lock().len(), MAX_WAITING);
     assert!(pending.show(&early, owner).is_some());
     assert!(pending.show(&known, owner).is_some());
+}
+
+/// Checklist 34: who has a /48 of IPv6 has 65,536 addresses, and pushes out itself.
+#[test]
+fn a_flood_from_a_whole_network_pushes_out_itself() {
+    let (pending, _hand) = waiting_room();
+    let (owner, other) = (browser(), browser());
+    let early = pending.add(judgement(), owner, (Owner::Unknown, address(0)));
+    let unnamed = pending.add(judgement(), other, (Owner::Unknown, Peer::UNKNOWN));
+    for number in 0..MAX_WAITING * 4 {
+        let inside = format!("2001:db8:1:{number:x}::1").parse().unwrap();
+        pending.add(judgement(), browser(), (Owner::Unknown, Peer::at(inside)));
+    }
+    assert_eq!(pending.lock().len(), MAX_WAITING);
+    assert!(pending.show(&early, owner).is_some());
+    assert!(pending.show(&unnamed, other).is_some());
 }
 
 /// #146: reloading for ever keeps the newest forms good.

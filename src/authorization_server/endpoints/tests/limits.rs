@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use serde_json::json;
 
 use crate::authorization_server::RequestLimits;
+use crate::authorization_server::client::ClientId;
 use crate::authorization_server::testing::{
     Answer, REDIRECT_URI, TestServer, exchange_form, form_request, json_request,
 };
@@ -142,4 +143,17 @@ async fn wrong_secrets_are_limited() {
         let answer = ask(at(2), secret.as_str().unwrap()).await;
         answer.assert_error(400, "invalid_grant");
     }
+    // Nor from the same address, if it shows that it has been let in.
+    let registered = test.server.client(ClientId::presented(id)).await.unwrap().unwrap();
+    let code = test.code(&registered, ScopeSet::ALL).await;
+    let mut form = exchange_form(id, &code).to_vec();
+    form.push(("client_secret", secret.as_str().unwrap()));
+    let tokens = test.send_from(at(2), form_request("/token", &form)).await.tokens();
+    let form = [
+        ("grant_type", "refresh_token"),
+        ("client_id", id),
+        ("client_secret", secret.as_str().unwrap()),
+        ("refresh_token", &tokens.refresh),
+    ];
+    assert_eq!(test.send_from(at(1), form_request("/token", &form)).await.status, StatusCode::OK);
 }

@@ -228,22 +228,25 @@ async fn every_request_is_logged_once_and_no_secret_is() {
     drop(guard);
     let log = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
     let ours: Vec<&str> = log.lines().filter(|line| line.contains("OAuth request")).collect();
-    let id = client.id.as_str();
+    let app = format!("app=\"{}\"", client.id);
     let expected = [
-        ("INFO", "/register", "201", format!("registered {id}")),
-        ("INFO", "/token", "200", format!("authorization_code of client {id}")),
-        ("INFO", "/token", "200", format!("refresh_token of client {id}")),
-        ("WARN", "/token", "400", "the code was used before; its grant is now revoked".into()),
-        ("INFO", "/token", "400", "the grant was ended".into()),
-        ("INFO", "/revoke", "200", format!("client {id} revoked")),
-        ("INFO", "/token", "401", "client authentication failed: the client is unknown".into()),
+        ("INFO", "/register", "201", "registered", &*app),
+        ("INFO", "/token", "200", "authorization_code: tokens were issued", &app),
+        ("INFO", "/token", "200", "refresh_token: tokens were issued", &app),
+        ("WARN", "/token", "400", "the code was used before; its grant is now revoked", &app),
+        ("INFO", "/token", "400", "the grant was ended", &app),
+        ("INFO", "/revoke", "200", "the grant was revoked", &app),
+        ("INFO", "/token", "401", "client authentication failed: the client is unknown", ""),
     ];
     assert_eq!(ours.len(), expected.len(), "{log}");
-    for (line, (level, path, status, outcome)) in ours.iter().zip(&expected) {
-        for part in [*level, *path, *status, outcome] {
+    for (line, (level, path, status, outcome, app)) in ours.iter().zip(expected) {
+        for part in [level, path, status, outcome, app] {
             assert!(line.contains(part), "{part}: {line}");
         }
     }
+    assert!(!log.contains("bmc_unknown"), "what a stranger calls itself is the stranger's text");
+    let grant = test.claims(&tokens).gid;
+    assert_eq!(ours.iter().filter(|line| line.contains(&grant)).count(), 4, "{log}");
     for secret in [&code, &tokens.access, &tokens.refresh, &child.access, &child.refresh] {
         assert!(!log.contains(secret.as_str()), "{log}");
     }

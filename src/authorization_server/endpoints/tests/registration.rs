@@ -138,7 +138,7 @@ async fn what_breaks_a_rule_is_refused() {
     }
 }
 
-/// #96
+/// Checklist 96: a name is shown to people.
 #[tokio::test]
 async fn a_name_cannot_hide_or_reorder_text() {
     let test = TestServer::start();
@@ -159,7 +159,7 @@ async fn a_name_cannot_hide_or_reorder_text() {
     assert!(test.post_json("/register", &metadata).await.json().get("client_name").is_none());
 }
 
-/// #98; T10, B24
+/// Checklist 98: whoever registers the same again is the same (T10, B24).
 #[tokio::test]
 async fn the_same_public_client_keeps_its_name() {
     let test = TestServer::start();
@@ -221,7 +221,7 @@ async fn clients_that_nobody_needs_are_forgotten() {
     test.refresh(&used, &tokens.refresh).await.assert_error(401, "invalid_client");
 }
 
-/// #100; B24: the oldest that was never approved makes room.
+/// Checklist 100: the oldest that was never approved makes room (B24).
 #[tokio::test]
 async fn a_flood_of_registrations_harms_only_itself() {
     let test = TestServer::start_with(1, |settings| settings.client_limit = 3);
