@@ -113,6 +113,11 @@ impl Outcome {
         Self { level: Level::WARN, text: text.into() }
     }
 
+    /// What nobody has to read of each time that it happens.
+    pub(crate) fn one_of_many(text: String) -> Self {
+        Self { level: Level::DEBUG, text: text.into() }
+    }
+
     /// What must not happen.
     pub(crate) fn failed(error: &dyn std::error::Error) -> Self {
         Self { level: Level::ERROR, text: with_causes(error).into() }
@@ -201,6 +206,7 @@ impl EndpointError {
             Self::NoRoom | Self::RefreshTokenReused | Self::Code(code::Refusal::Replayed) => {
                 Level::WARN
             }
+            Self::TooMany(_) => Level::DEBUG,
             _ => Level::INFO,
         };
         Outcome { level, text: with_causes(self).into() }

@@ -17,7 +17,7 @@ use super::grant::GrantId;
 use super::settings::RequestLimits;
 use crate::clock::Clock;
 use crate::peer::Peer;
-use crate::rates::{Limiter, Wait};
+use crate::rates::{Limiter, PerMinute, Wait};
 
 /// Whose allowance a page is taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,6 +37,7 @@ pub(crate) struct Limits {
     refresh: Limiter<GrantId>,
     wrong_secret: Limiter<([u8; 32], Peer)>,
     register: Limiter<Peer>,
+    told: Limiter<&'static str>,
 }
 
 impl Limits {
@@ -49,40 +50,41 @@ impl Limits {
             refresh: Limiter::new(limits.refresh, clock.clone()),
             wrong_secret: Limiter::new(limits.wrong_secret, clock.clone()),
             register: Limiter::new(limits.register, clock.clone()),
+            told: Limiter::new(PerMinute::new(1), clock.clone()),
         }
     }
 
     /// Before a password is looked at.
     pub(super) fn sign_in(&self, asking: Asking) -> Result<(), Wait> {
-        self.sign_in.take_shared(&asking, asking.head_count())
+        self.tell("sign_in", self.sign_in.take_shared(&asking, asking.head_count()))
     }
 
     /// Before an authorization request is let wait.
     pub(super) fn authorize(&self, asking: Asking) -> Result<(), Wait> {
-        self.authorize.take_shared(&asking, asking.head_count())
+        self.tell("authorize", self.authorize.take_shared(&asking, asking.head_count()))
     }
 
     /// Before a page is made.
     pub(super) fn page(&self, asking: Asking) -> Result<(), Wait> {
-        self.pages.take_shared(&asking, asking.head_count())
+        self.tell("pages", self.pages.take_shared(&asking, asking.head_count()))
     }
 
     /// Before anything is done for a client that has proved nothing yet.
     pub(super) fn token(&self, peer: Peer) -> Result<(), Wait> {
-        self.token.take_shared(&peer, peer.head_count())
+        self.tell("token", self.token.take_shared(&peer, peer.head_count()))
     }
 
     /// Before a genuine refresh token of this grant is judged. Who has one may be behind
     /// an address that others use up.
     pub(super) fn refresh(&self, grant: GrantId) -> Result<(), Wait> {
-        self.refresh.take(&grant)
+        self.tell("refresh", self.refresh.take(&grant))
     }
 
     /// Before a secret or a signature is compared; given back by [`Self::proved`].
     /// Only that client, and only from there: nobody keeps a client out by guessing.
     pub(super) fn wrong_secret(&self, client: &ClientId, peer: Peer) -> Result<(), Wait> {
         let key = (Sha256::digest(client.as_str()).into(), peer);
-        self.wrong_secret.take_shared(&key, peer.head_count())
+        self.tell("wrong_secret", self.wrong_secret.take_shared(&key, peer.head_count()))
     }
 
     /// After a proof that was right.
@@ -95,9 +97,19 @@ impl Limits {
     /// together have a limit too (checklist #97).
     pub(super) fn register(&self, peer: Peer) -> Result<(), Wait> {
         if peer.is_known() {
-            self.register.take(&peer)?;
+            self.tell("register", self.register.take(&peer))?;
         }
-        self.register.take_shared(&Peer::UNKNOWN, Peer::UNKNOWN.head_count())
+        let all = Peer::UNKNOWN;
+        self.tell("register", self.register.take_shared(&all, all.head_count()))
+    }
+
+    /// Tells the operator once a minute that a limit was met. The requests themselves are
+    /// logged for who looks closely only: else a flood would fill the disk with its log.
+    fn tell(&self, limit: &'static str, verdict: Result<(), Wait>) -> Result<(), Wait> {
+        if verdict.is_err() && self.told.take(&limit).is_ok() {
+            tracing::warn!(limit, "asked too often; told once a minute");
+        }
+        verdict
     }
 }
 

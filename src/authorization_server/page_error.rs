@@ -178,6 +178,7 @@ impl IntoResponse for PageError {
         let status = self.status();
         let outcome = match self {
             Self::Store(_) => Outcome::failed(&self),
+            Self::TooMany(_) => Outcome::one_of_many(format!("refused: {self}")),
             _ => Outcome::fine(format!("refused: {self}")),
         };
         let (title, advice) = self.title_and_advice();

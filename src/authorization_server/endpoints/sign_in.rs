@@ -171,7 +171,7 @@ async fn form(
             (Extension(outcome), page(StatusCode::FORBIDDEN, &template)).into_response()
         }
         Attempt::TooMany { seconds, .. } => {
-            let outcome = Outcome::suspicious("refused: too many tries");
+            let outcome = Outcome::one_of_many("refused: too many tries".to_owned());
             let page = page(StatusCode::TOO_MANY_REQUESTS, &template);
             (Extension(outcome), [(header::RETRY_AFTER, seconds)], page).into_response()
         }

@@ -401,8 +401,8 @@ async fn both_ends_of_a_connection_are_told() {
     let mut browser = test.signed_in().await;
     connect(&test, &mut browser, "One", &["wiki:read"]).await;
     let page = browser.get("/account").await;
-    let ends = "<dt>Ends</dt><dd>14 July 2027, 08:00 UTC</dd>";
-    let unused = "<dt>If not used, already</dt><dd>14 February 2027, 08:00 UTC</dd>";
+    let ends = "<dt>Ends at the latest</dt><dd>14 July 2027, 08:00 UTC</dd>";
+    let unused = "<dt>Ends if not used</dt><dd>14 February 2027, 08:00 UTC</dd>";
     assert!(page.body.contains(ends) && page.body.contains(unused), "{}", page.body);
 }
 

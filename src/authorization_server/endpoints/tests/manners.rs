@@ -5,9 +5,14 @@ use std::sync::{Arc, Mutex};
 
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode};
+use serde_json::json;
 
-use crate::authorization_server::testing::{ISSUER, TestServer, exchange_form};
+use crate::authorization_server::RequestLimits;
+use crate::authorization_server::testing::{
+    ISSUER, REDIRECT_URI, TestServer, exchange_form, json_request,
+};
 use crate::contract::scope::ScopeSet;
+use crate::peer::Peer;
 
 const PATHS: [(&str, Method); 6] = [
     ("/.well-known/oauth-authorization-server", Method::GET),
@@ -250,6 +255,36 @@ async fn every_request_is_logged_once_and_no_secret_is() {
     for secret in [&code, &tokens.access, &tokens.refresh, &child.access, &child.refresh] {
         assert!(!log.contains(secret.as_str()), "{log}");
     }
+}
+
+/// A flood is told of once a minute: its log must not fill the disk.
+#[tokio::test]
+async fn a_flood_does_not_flood_the_log() {
+    let lines = Lines::default();
+    let _second = tracing::Dispatch::new(tracing_subscriber::fmt().finish());
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::INFO)
+        .with_writer(move || writer.clone())
+        .with_ansi(false)
+        .finish();
+    let guard = tracing::subscriber::set_default(subscriber);
+    let limits = RequestLimits::default();
+    let test = TestServer::start_with(1, |settings| settings.limits = limits);
+    let peer = Peer::at([192, 0, 2, 1].into());
+    let metadata = json!({ "redirect_uris": [REDIRECT_URI] });
+    for minute in 0..2 {
+        for _ in 0..200 {
+            let request = json_request("/register", &metadata);
+            test.send_from(peer, request).await;
+        }
+        let log = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+        let count = |what: &str| log.lines().filter(|line| line.contains(what)).count();
+        assert_eq!(count("asked too often; told once"), minute + 1, "{log}");
+        assert_eq!(count("OAuth request"), 30 * (minute + 1));
+        test.advance(60);
+    }
+    drop(guard);
 }
 
 #[derive(Clone, Default)]
