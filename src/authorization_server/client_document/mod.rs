@@ -170,8 +170,7 @@ impl AuthorizationServer {
         let url = DocumentUrl::parse(id.as_str()).map_err(DocumentError::from);
         let url = url.map_err(LocalFault::Document)?;
         // Whatever can be had at our own address is no client's word about itself.
-        let own = [self.settings().issuer.as_str(), self.settings().resource.as_str()];
-        if own.iter().any(|own| url.is_at_the_origin_of(own)) {
+        if self.is_own(&url) {
             return Err(LocalFault::OwnAddress.into());
         }
         if !self.settings().clients.allows_document_of(url.host()) {
@@ -180,7 +179,15 @@ impl AuthorizationServer {
         let is_approved = self.client(id.clone()).await?.is_some();
         let interest = if is_approved { Interest::Approved } else { Interest::Stranger };
         match self.client_documents().client(&url, interest).await {
-            Ok(client) => Ok(RegisteredClient::clone(&client)),
+            // Nor are our own keys the keys of a client.
+            Ok(client) => match client.authentication.keys() {
+                Some(ClientKeys::Url(text))
+                    if DocumentUrl::parse(text).is_ok_and(|keys| self.is_own(&keys)) =>
+                {
+                    Err(LocalFault::OwnAddress.into())
+                }
+                _ => Ok(RegisteredClient::clone(&client)),
+            },
             Err(error) => {
                 // The host no longer stands by its client (oauth-clients B27). After any
                 // other failure the grants that there are go on (checklist #118).
@@ -190,6 +197,12 @@ impl AuthorizationServer {
                 Err(LocalFault::Document(error).into())
             }
         }
+    }
+
+    /// Whether a URL is one of this server.
+    fn is_own(&self, url: &DocumentUrl) -> bool {
+        let own = [self.settings().issuer.as_str(), self.settings().resource.as_str()];
+        own.iter().any(|own| url.is_at_the_origin_of(own))
     }
 
     /// Where the keys of an approved client are now: its document may hold new ones, or

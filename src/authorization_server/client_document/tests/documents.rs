@@ -291,6 +291,10 @@ async fn an_address_of_our_own_is_no_client() {
         assert_refused(&authorize(&server, &id, CALLBACK).await, "an address of this server");
     }
     assert_eq!(web.look_ups(), 0);
+    let keys =
+        format!(r#","token_endpoint_auth_method":"private_key_jwt","jwks_uri":"{ISSUER}/jwks""#);
+    web.publish(PATH, &document(&keys), "");
+    assert_refused(&authorize(&server, ID, CALLBACK).await, "an address of this server");
 }
 
 /// Checklist 144: the consent page names the host that vouches, and the port where it is
