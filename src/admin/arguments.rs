@@ -92,8 +92,9 @@ pub struct ConfigurationFlags {
     /// Shape of the log: text or json [default: text].
     #[arg(long, value_name = "FORMAT")]
     pub log_format: Option<String>,
-    /// A time limit in seconds, such as `access_token_seconds=300`. Repeatable.
-    #[arg(long, value_name = "NAME=SECONDS", value_parser = parse_limit)]
+    /// A limit in seconds or in times a minute, such as `access_token_seconds=300` or
+    /// `mcp_per_minute=0` (0: no limit). Repeatable.
+    #[arg(long, value_name = "NAME=NUMBER", value_parser = parse_limit)]
     pub limit: Vec<(String, String)>,
     /// Configuration file (TOML).
     #[arg(long, value_name = "FILE")]
@@ -165,5 +166,5 @@ pub struct SearchFlags {
 fn parse_limit(text: &str) -> Result<(String, String), String> {
     text.split_once('=')
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .ok_or_else(|| "write NAME=SECONDS, such as access_token_seconds=300".to_owned())
+        .ok_or_else(|| "write NAME=NUMBER, such as access_token_seconds=300".to_owned())
 }

@@ -52,6 +52,7 @@ pub(super) async fn build(
         resource: resource.clone(),
         allowed_origins: configuration.allowed_origins.clone(),
         key_source: tokens.keys,
+        limit: configuration.mcp_limit,
     };
     let resource_server = ResourceServer::new(settings, tokens.liveness, clock, sessions);
     let both = resource_server.router(mcp).merge(tokens.routes);
@@ -97,6 +98,7 @@ impl Tokens {
                 };
                 let settings = AuthorizationSettings {
                     lifetimes: configuration.lifetimes,
+                    limits: configuration.request_limits,
                     users: user_names(&configuration.people),
                     hashing_cost: configuration.hashing_cost,
                     clients: configuration.clients.clone(),

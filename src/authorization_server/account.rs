@@ -6,17 +6,19 @@ use std::time::Duration;
 
 use super::AuthorizationServer;
 use super::client::{ClientId, RegisteredClient};
+use super::client_metadata::written_out;
 use super::grant::{EndReason, Grant, GrantId, Terms};
 use super::password::{NewPassword, NotVerified, Password};
 use super::pending::Owner;
 use super::redirect_uri::RedirectTarget;
-use super::session::{BrowserCookie, Visitor, is_over};
+use super::session::{Begun, BrowserCookie, Visitor, is_over};
 use super::sign_in::{SignInError, SignedIn};
 use super::store::StoreError;
 use super::store::sessions::StoredSession;
 use super::store::users::PasswordChange;
 use crate::clock::UnixTime;
 use crate::contract::scope::ScopeSet;
+use crate::peer::Peer;
 use crate::refusals::Refused;
 
 /// How long an ended connection is still listed.
@@ -26,8 +28,8 @@ const REFUSALS: usize = 50;
 
 /// Everything of one user.
 pub(super) struct Account {
-    /// Connections that are alive, the one used last first.
-    pub(super) apps: Vec<Connection>,
+    /// Apps with connections that are alive, the one used last first.
+    pub(super) apps: Vec<App>,
     /// Those that were ended lately, the last one first.
     pub(super) ended: Vec<Connection>,
     /// What was refused lately, with the name of the client.
@@ -36,18 +38,34 @@ pub(super) struct Account {
     pub(super) browsers: Vec<Browser>,
 }
 
-/// A grant and whom it was given to.
-pub(super) struct Connection {
-    pub(super) id: GrantId,
+/// Who a client is.
+#[derive(Clone)]
+pub(super) struct Identity {
     pub(super) name: Option<String>,
     /// The host that vouches for the client, if one does.
     pub(super) host: Option<String>,
-    pub(super) client: String,
+    pub(super) client: ClientId,
+}
+
+/// The connections of one client. A client that was allowed on two devices has two.
+pub(super) struct App {
+    pub(super) identity: Identity,
+    /// The one used last first. Never empty.
+    pub(super) connections: Vec<Connection>,
+}
+
+/// A grant and whom it was given to.
+pub(super) struct Connection {
+    pub(super) id: GrantId,
+    pub(super) app: Identity,
     pub(super) place: Option<RedirectTarget>,
     pub(super) scopes: ScopeSet,
     pub(super) created_at: UnixTime,
     pub(super) used_at: UnixTime,
+    /// When it ends, however much it is used.
     pub(super) ends_at: UnixTime,
+    /// When it ends before that, if its tokens are not renewed.
+    pub(super) ends_unused_at: Option<UnixTime>,
     /// When it ended, and why, unless its time had simply come.
     pub(super) ended: Option<(UnixTime, Option<EndReason>)>,
 }
@@ -79,6 +97,30 @@ impl LastUses {
         let uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let noted = uses.get(&grant.id).copied();
         noted.map_or(grant.family.renewed_at(), |noted| noted.max(grant.family.renewed_at()))
+    }
+}
+
+impl App {
+    /// Puts the connections of each client together, in the order of its first one.
+    fn group(connections: Vec<Connection>) -> Vec<Self> {
+        let mut apps: Vec<Self> = Vec::new();
+        for connection in connections {
+            let same = apps.iter_mut().find(|app| app.identity.client == connection.app.client);
+            if let Some(app) = same {
+                app.connections.push(connection);
+            } else {
+                let identity = connection.app.clone();
+                apps.push(Self { identity, connections: vec![connection] });
+            }
+        }
+        apps
+    }
+}
+
+impl Account {
+    /// How many connections are alive, of all apps together.
+    pub(super) fn connections(&self) -> usize {
+        self.apps.iter().map(|app| app.connections.len()).sum()
     }
 }
 
@@ -117,24 +159,29 @@ impl AuthorizationServer {
         });
         let (grants, clients, sessions) = read.await?;
         let client_of = |grant: &Grant| clients.get(&grant.terms.client).and_then(Option::as_ref);
-        let mut apps = Vec::new();
+        let mut connections = Vec::new();
         let mut ended = Vec::new();
         for grant in &grants {
             let connection = self.connection(grant, client_of(grant), now);
             match connection.ended {
-                None => apps.push(connection),
+                None => connections.push(connection),
                 Some((at, _)) if now.since(at) < ENDED_FOR => ended.push(connection),
                 Some(_) => {}
             }
         }
-        apps.sort_by_key(|app| (std::cmp::Reverse(app.used_at), app.id));
+        connections.sort_by_key(|one| (std::cmp::Reverse(one.used_at), one.id));
+        let apps = App::group(connections);
         ended.sort_by_key(|app| (std::cmp::Reverse(app.ended.map(|(at, _)| at)), app.id));
         let name_of = |client: &str| {
             let known = clients.values().flatten().find(|known| known.id.as_str() == client);
             known.and_then(|known| known.name.clone()).unwrap_or_else(|| client.to_owned())
         };
         let refused = self.settings().refusals.of(user, REFUSALS);
-        let refused = refused.into_iter().map(|refused| (name_of(&refused.client), refused));
+        let refused = refused.into_iter().map(|refused| {
+            // Clients choose it, and the page must not be written on by them.
+            let asked = written_out(&refused.asked);
+            (name_of(&refused.client), Refused { asked, ..refused })
+        });
         let is_alive = |session: &StoredSession| !is_over(session, &self.settings().lifetimes, now);
         let this = visitor.cookie().key();
         let mut browsers: Vec<Browser> = sessions
@@ -166,14 +213,18 @@ impl AuthorizationServer {
         };
         Connection {
             id: grant.id,
-            name: client.and_then(|client| client.name.clone()),
-            host: client.and_then(RegisteredClient::document_host),
-            client: grant.terms.client.to_string(),
+            app: Identity {
+                name: client.and_then(|client| client.name.clone()),
+                host: client.and_then(RegisteredClient::document_host),
+                client: grant.terms.client.clone(),
+            },
             place: grant.terms.redirect_uri.as_ref().map(super::redirect_uri::RedirectUri::target),
             scopes: scopes.unwrap_or(ScopeSet::NONE),
             created_at: grant.created_at,
             used_at: self.0.last_uses.of(grant),
-            ends_at: grant.terms.ends_at.min(grant.family.idle_end(policy)),
+            ends_at: grant.terms.ends_at,
+            ends_unused_at: Some(grant.family.idle_end(policy))
+                .filter(|idle_end| *idle_end < grant.terms.ends_at),
             ended: grant.ended.map(|ended| (ended.at, Some(ended.reason))).or(natural_end),
         }
     }
@@ -279,18 +330,19 @@ impl AuthorizationServer {
     pub(super) async fn change_password(
         &self,
         user: &str,
-        visitor: &Visitor,
-        present: Password,
-        new: NewPassword,
+        (visitor, peer): (&Visitor, Peer),
+        (present, new): (Password, NewPassword),
         ends_access: bool,
-    ) -> Result<BrowserCookie, PasswordUnchanged> {
-        let SignedIn { user, verified } = self.sign_in(user, present).await?;
+    ) -> Result<Begun, PasswordUnchanged> {
+        let signed_in = self.sign_in(user, present, (visitor, peer)).await?;
+        let SignedIn { user, verified, device } = signed_in;
         let new = self.browsing().passwords.hash(new).await.map_err(|reason| match reason {
             NotVerified::Wrong | NotVerified::Busy => SignInError::Busy,
         })?;
         let cookie = BrowserCookie::new(self.entropy());
         let (old, key) = (visitor.cookie().key(), cookie.key());
         let now = self.clock().now();
+        let begun = self.begun(cookie, (&user, &new), device);
         let change = PasswordChange { verified, new };
         let session = StoredSession { user: user.clone(), signed_in_at: now, seen_at: now };
         let changed = self
@@ -302,6 +354,6 @@ impl AuthorizationServer {
         }
         self.browsing().pending.follow(old, key, Owner::SignedIn);
         tracing::info!(user, "the password was changed");
-        Ok(cookie)
+        Ok(begun)
     }
 }

@@ -3,6 +3,7 @@
 use super::AuthorizationServer;
 use super::client_authentication::AuthenticatedClient;
 use super::code::{self, CodeDigest, Redemption};
+use super::endpoints::log::about_grant;
 use super::error::EndpointError;
 use super::family::{Presented, Verdict};
 use super::form::Form;
@@ -12,12 +13,6 @@ use super::store::codes::GrantDraft;
 use super::token::TokenAnswer;
 use crate::clock::UnixTime;
 use crate::contract::scope::ScopeSet;
-
-/// Tokens, and the grant that they hang from, for the log.
-pub(crate) struct Issued {
-    pub(crate) answer: TokenAnswer,
-    pub(crate) grant: GrantId,
-}
 
 impl AuthorizationServer {
     /// Exchanges a code (OAuth 2.1 section 4.1.3).
@@ -29,7 +24,7 @@ impl AuthorizationServer {
         &self,
         client: &AuthenticatedClient,
         form: &Form,
-    ) -> Result<Issued, EndpointError> {
+    ) -> Result<TokenAnswer, EndpointError> {
         let redemption = Redemption {
             code: CodeDigest::of(form.required("code")?),
             client: client.id().clone(),
@@ -52,8 +47,8 @@ impl AuthorizationServer {
         let grant =
             self.store().change(move |store| store.redeem_code(&redemption, draft)).await??;
         let refresh_token = self.refresh_token_keys().write(&token);
-        let answer = self.answer(&grant, grant.terms.scopes, refresh_token, now)?;
-        Ok(Issued { answer, grant: id })
+        about_grant(id);
+        self.answer(&grant, grant.terms.scopes, refresh_token, now)
     }
 
     /// Exchanges a refresh token (OAuth 2.1 section 4.3). The grant keeps its scopes
@@ -66,9 +61,10 @@ impl AuthorizationServer {
         &self,
         client: &AuthenticatedClient,
         form: &Form,
-    ) -> Result<Issued, EndpointError> {
+    ) -> Result<TokenAnswer, EndpointError> {
         let token = self.refresh_token_keys().read(form.required("refresh_token")?)?;
         self.check_resource(form)?;
+        about_grant(token.grant());
         let requested = form.value("scope").map_or(ScopeSet::NONE, ScopeSet::parse_known);
         let id = token.grant();
         let now = self.clock().now();
@@ -86,8 +82,7 @@ impl AuthorizationServer {
         let grant = outcome.unwrap_or(Err(EndpointError::NoSuchGrant))?;
         let child = self.refresh_token_keys().child(&token);
         let refresh_token = self.refresh_token_keys().write(&child);
-        let answer = self.answer(&grant, requested, refresh_token, now)?;
-        Ok(Issued { answer, grant: id })
+        self.answer(&grant, requested, refresh_token, now)
     }
 
     /// Ends the grant of a token that its client gives back (RFC 7009). Answers
@@ -109,6 +104,7 @@ impl AuthorizationServer {
         let Some(id) = self.grant_of_token(form.required("token")?, now) else {
             return Ok(None);
         };
+        about_grant(id);
         let client = client.id().clone();
         let revoked = self
             .store()

@@ -4,7 +4,7 @@ use askama::Template;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 
-use crate::authorization_server::account::{Account, Connection};
+use crate::authorization_server::account::{Account, Connection, Identity};
 use crate::authorization_server::authorization::{AuthorizationRequest, SpanOffer};
 use crate::authorization_server::grant::EndReason;
 use crate::authorization_server::redirect_uri::RedirectTarget;
@@ -183,12 +183,14 @@ impl Asker {
     }
 }
 
-impl Connection {
+impl Identity {
     /// What a person calls it.
     fn title(&self) -> &str {
         self.host.as_deref().or(self.name.as_deref()).unwrap_or("An app without a name")
     }
+}
 
+impl Connection {
     /// Whether it was ended because a spent code or token came back: somebody else may
     /// have had it.
     fn is_suspicious(&self) -> bool {

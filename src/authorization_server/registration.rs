@@ -127,9 +127,10 @@ impl AuthorizationServer {
             registered_at: self.clock().now(),
         };
         let policy = self.settings().client_policy();
+        let is_waiting = self.is_waiting();
         let client = self
             .store()
-            .change(move |store| store.register_client(&client, digest, policy))
+            .change(move |store| store.register_client(&client, digest, policy, is_waiting))
             .await?
             .ok_or(EndpointError::NoRoom)?;
         Ok(Registration::new(client, secret.map(|(_, secret)| secret)))

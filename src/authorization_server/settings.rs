@@ -10,6 +10,7 @@ use super::setup::OWNER;
 use super::store::clients::ClientPolicy;
 use crate::contract::issuer::Issuer;
 use crate::contract::resource::ResourceUri;
+use crate::rates::PerMinute;
 use crate::refusals::Refusals;
 
 /// What the authorization server has to be told.
@@ -25,6 +26,8 @@ pub struct Settings {
     pub users: Vec<String>,
     /// How long things last.
     pub lifetimes: Lifetimes,
+    /// How often things may be asked for.
+    pub limits: RequestLimits,
     /// What hashing a password costs.
     pub hashing_cost: HashingCost,
     /// The most clients that may be registered at a time.
@@ -64,6 +67,55 @@ pub struct Lifetimes {
     pub inactive_client: Duration,
 }
 
+/// How often things may be asked for (design section 9, oauth-clients B19).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestLimits {
+    /// Passwords that come from one address, or from one browser in which the user has
+    /// signed in before.
+    pub sign_in: PerMinute,
+    /// Authorization requests from one address, or from one such browser.
+    pub authorize: PerMinute,
+    /// Pages of all kinds, from one address.
+    pub pages: PerMinute,
+    /// Requests to `/token` and `/revoke` from one address. It may be that of a whole
+    /// cloud.
+    pub token: PerMinute,
+    /// Refreshes of one grant, which count for no address.
+    pub refresh: PerMinute,
+    /// Wrong proofs of one client from one address (checklist #48).
+    pub wrong_secret: PerMinute,
+    /// Registrations from one address.
+    pub register: PerMinute,
+}
+
+impl RequestLimits {
+    /// No limits. For tests, in which one address asks for everything.
+    pub const NONE: Self = Self {
+        sign_in: PerMinute::UNLIMITED,
+        authorize: PerMinute::UNLIMITED,
+        pages: PerMinute::UNLIMITED,
+        token: PerMinute::UNLIMITED,
+        refresh: PerMinute::UNLIMITED,
+        wrong_secret: PerMinute::UNLIMITED,
+        register: PerMinute::UNLIMITED,
+    };
+}
+
+impl Default for RequestLimits {
+    fn default() -> Self {
+        Self {
+            sign_in: PerMinute::new(10),
+            // A page is loaded again sooner than a password is typed again.
+            authorize: PerMinute::new(20),
+            pages: PerMinute::new(120),
+            token: PerMinute::new(600),
+            refresh: PerMinute::new(60),
+            wrong_secret: PerMinute::new(10),
+            register: PerMinute::new(30),
+        }
+    }
+}
+
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -78,6 +130,7 @@ impl Settings {
             data_dir,
             users: vec![OWNER.to_owned()],
             lifetimes: Lifetimes::default(),
+            limits: RequestLimits::default(),
             hashing_cost: HashingCost::STRONG,
             client_limit: 1000,
             clients: ClientRules::default(),

@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
 use crate::authorization_server::AuthorizationServer;
+use crate::authorization_server::device::DeviceId;
 use crate::authorization_server::password::{NewPassword, NotVerified, Password, UnfitPassword};
 use crate::authorization_server::sign_in::SignedIn;
 use crate::authorization_server::store::StoreError;
@@ -118,7 +119,9 @@ impl AuthorizationServer {
             self.browsing().passwords.hash(password).await.map_err(|error| match error {
                 NotVerified::Wrong | NotVerified::Busy => SetupError::Busy,
             })?;
-        let signed_in = SignedIn::by_setting_up(name.to_owned(), password.clone());
+        let device = DeviceId::new(self.entropy());
+        let verified = password.clone();
+        let signed_in = SignedIn { user: name.to_owned(), verified, device };
         let user = User { name: name.to_owned(), password, created_at: self.clock().now() };
         // Of two browsers with the same link, the one that comes second finds it used.
         let made = self.store().change(move |store| store.add_user(&user)).await?;

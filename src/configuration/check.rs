@@ -11,7 +11,7 @@ use tracing_subscriber::EnvFilter;
 use url::Url;
 
 use super::faults::Faults;
-use super::limits::lifetimes;
+use super::limits::AllLimits;
 use super::raw::{Given, Key, RawConfiguration, nearest};
 use super::{Configuration, LogFormat, LogSettings, OwnerPassword, People, TokenSource, User};
 use crate::access::inbox::Inbox;
@@ -43,7 +43,7 @@ pub fn check(
     let toolsets = checker.toolsets();
     let languages = checker.languages();
     let log = checker.log();
-    let lifetimes = lifetimes(raw, &mut faults);
+    let AllLimits { lifetimes, request_limits, mcp_limit } = AllLimits::read(raw, &mut faults);
     match (tokens, data_dir, people) {
         (Some(tokens), Some(data_dir), Some(people)) if faults.is_empty() => Ok(Configuration {
             listen,
@@ -57,6 +57,8 @@ pub fn check(
             toolsets,
             languages,
             lifetimes,
+            request_limits,
+            mcp_limit,
             hashing_cost: HashingCost::STRONG,
             log,
         }),

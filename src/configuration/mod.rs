@@ -21,11 +21,15 @@ use std::path::PathBuf;
 use url::Url;
 
 use crate::authorization_server::password::HashingCost;
-use crate::authorization_server::{ClientRules, Lifetimes};
+use crate::authorization_server::{ClientRules, Lifetimes, RequestLimits};
 use crate::contract::issuer::Issuer;
 use crate::contract::resource::ResourceUri;
 use crate::mcp::toolset::Toolsets;
+use crate::rates::PerMinute;
 use crate::vault::Languages;
+
+/// How often one user may ask `/mcp`, unless something else is said (design section 9).
+pub const MCP_LIMIT: PerMinute = PerMinute::new(60);
 
 pub use check::check;
 pub use faults::{Fault, Faults};
@@ -57,6 +61,10 @@ pub struct Configuration {
     pub languages: Languages,
     /// How long things live.
     pub lifetimes: Lifetimes,
+    /// How often the authorization server may be asked.
+    pub request_limits: RequestLimits,
+    /// How often one user may ask `/mcp`.
+    pub mcp_limit: PerMinute,
     /// What hashing a password costs. No setting: only tests have a reason to take less.
     pub hashing_cost: HashingCost,
     /// What is logged, and how.
@@ -169,6 +177,8 @@ impl Configuration {
             toolsets: Toolsets::default(),
             languages: Languages::default(),
             lifetimes: Lifetimes::default(),
+            request_limits: RequestLimits::default(),
+            mcp_limit: MCP_LIMIT,
             hashing_cost: HashingCost::STRONG,
             log: LogSettings { filter: "info".to_owned(), format: LogFormat::Text },
         }

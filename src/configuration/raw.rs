@@ -156,7 +156,7 @@ impl Key {
 /// What our environment variables start with.
 pub const VARIABLE_PREFIX: &str = "BRAIN_MCP_";
 
-/// What the environment variables of time limits start with.
+/// What the environment variables of limits start with.
 pub const LIMIT_PREFIX: &str = "BRAIN_MCP_LIMIT_";
 
 /// A user as the file has it.
@@ -177,7 +177,7 @@ pub struct RawUser {
 pub struct RawConfiguration {
     /// Scalars.
     pub scalars: BTreeMap<Key, Given>,
-    /// Time limits by name.
+    /// Limits by name.
     pub limits: BTreeMap<String, Given>,
     /// `[[user]]`
     pub users: Vec<RawUser>,

@@ -31,6 +31,10 @@ mod front_page;
 mod git_crypt;
 /// Notes written into the inbox, and nothing else that is ever written.
 mod inbox;
+/// How often somebody may ask.
+mod limits;
+/// What the log tells of requests, and never tells.
+mod logging;
 /// Notes with odd names, in folders with odd names.
 mod names;
 /// A page that becomes sensitive is refused by the very next request.

@@ -169,13 +169,25 @@ impl AuthorizationServer {
         }
         let url = DocumentUrl::parse(id.as_str()).map_err(DocumentError::from);
         let url = url.map_err(LocalFault::Document)?;
+        // Whatever can be had at our own address is no client's word about itself.
+        if self.is_own(&url) {
+            return Err(LocalFault::OwnAddress.into());
+        }
         if !self.settings().clients.allows_document_of(url.host()) {
             return Err(LocalFault::ClientNotAllowed.into());
         }
         let is_approved = self.client(id.clone()).await?.is_some();
         let interest = if is_approved { Interest::Approved } else { Interest::Stranger };
         match self.client_documents().client(&url, interest).await {
-            Ok(client) => Ok(RegisteredClient::clone(&client)),
+            // Nor are our own keys the keys of a client.
+            Ok(client) => match client.authentication.keys() {
+                Some(ClientKeys::Url(text))
+                    if DocumentUrl::parse(text).is_ok_and(|keys| self.is_own(&keys)) =>
+                {
+                    Err(LocalFault::OwnAddress.into())
+                }
+                _ => Ok(RegisteredClient::clone(&client)),
+            },
             Err(error) => {
                 // The host no longer stands by its client (oauth-clients B27). After any
                 // other failure the grants that there are go on (checklist #118).
@@ -185,6 +197,12 @@ impl AuthorizationServer {
                 Err(LocalFault::Document(error).into())
             }
         }
+    }
+
+    /// Whether a URL is one of this server.
+    fn is_own(&self, url: &DocumentUrl) -> bool {
+        let own = [self.settings().issuer.as_str(), self.settings().resource.as_str()];
+        own.iter().any(|own| url.is_at_the_origin_of(own))
     }
 
     /// Where the keys of an approved client are now: its document may hold new ones, or
@@ -203,17 +221,19 @@ impl AuthorizationServer {
         approved.clone()
     }
 
-    /// Whether a client with a document was approved before as another one, its name
-    /// apart (checklist #117).
+    /// Whether a client with a document was approved before by this user as another one,
+    /// its name apart (checklist #117).
     pub(crate) async fn has_changed_since_approval(
         &self,
+        user: &str,
         client: &RegisteredClient,
     ) -> Result<bool, StoreError> {
         if client.document_host().is_none() {
             return Ok(false);
         }
-        let approved = self.client(client.id.clone()).await?;
-        Ok(approved.is_some_and(|approved| approved.character() != client.character()))
+        let (user, id) = (user.to_owned(), client.id.clone());
+        let approved = self.store().read(move |store| store.approved_character(&user, &id));
+        Ok(approved.await?.is_some_and(|approved| approved != client.character()))
     }
 
     async fn end_grants_of(&self, client: ClientId, reason: EndReason) -> Result<(), StoreError> {

@@ -1,19 +1,19 @@
-//! What clients call without a browser: routes, headers, and the line in the log.
+//! What clients call without a browser: routes and headers.
 
 use axum::Router;
-use axum::extract::Request;
-use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHENTICATE};
+use axum::http::header::{
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use axum::http::{HeaderName, HeaderValue, Method};
-use axum::middleware::{self, Next};
-use axum::response::Response;
+use axum::middleware;
 use axum::routing::{get, post};
 use tower_http::cors::{Any, CorsLayer};
 use tower_http::set_header::SetResponseHeaderLayer;
-use tracing::Level;
 
+use super::log::log;
 use super::{keys, metadata, register, revoke, token};
 use crate::authorization_server::AuthorizationServer;
-use crate::authorization_server::error::{EndpointError, Outcome};
+use crate::authorization_server::error::EndpointError;
 
 /// Web applications are clients too, so any origin may, without credentials
 /// (checklist #130).
@@ -48,28 +48,9 @@ fn any_origin() -> CorsLayer {
             HeaderName::from_static("mcp-protocol-version"),
             HeaderName::from_static("mcp-session-id"),
         ])
-        .expose_headers([WWW_AUTHENTICATE])
+        .expose_headers([RETRY_AFTER, WWW_AUTHENTICATE])
 }
 
 async fn wrong() -> EndpointError {
     EndpointError::MethodNotAllowed
-}
-
-/// Logs each request once, with what came of it. No parameter of the request is
-/// logged: half of them are secrets.
-async fn log(request: Request, next: Next) -> Response {
-    let path = request.uri().path().to_owned();
-    let method = request.method().clone();
-    let response = next.run(request).await;
-    let status = response.status().as_u16();
-    let outcome = response.extensions().get::<Outcome>();
-    let (level, text) =
-        outcome.map_or((Level::DEBUG, "answered"), |outcome| (outcome.level, &*outcome.text));
-    match level {
-        Level::ERROR => tracing::error!(%method, path, status, outcome = text, "OAuth request"),
-        Level::WARN => tracing::warn!(%method, path, status, outcome = text, "OAuth request"),
-        Level::INFO => tracing::info!(%method, path, status, outcome = text, "OAuth request"),
-        _ => tracing::debug!(%method, path, status, outcome = text, "OAuth request"),
-    }
-    response
 }

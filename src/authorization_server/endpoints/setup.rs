@@ -44,9 +44,8 @@ pub(super) async fn answer(
         Err(unfit) => return Ok(refuse(&server, &link, unfit)),
     };
     let signed_in = server.set_up(token, password).await?;
-    let cookie = server.start_session(&visitor, signed_in).await?.ok_or(PageError::Gone)?;
-    let set_cookie = cookie.set_cookie(&server.settings().issuer);
-    Ok(([set_cookie], Redirect::to("/login")).into_response())
+    let begun = server.start_session(&visitor, signed_in).await?.ok_or(PageError::Gone)?;
+    Ok((begun.set_cookies(), Redirect::to("/login")).into_response())
 }
 
 /// A link that was found good.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Store, StoreError, decode, encode};
+use super::{STEP, Store, StoreError, decode, encode};
 use crate::authorization_server::client::{ClientId, RegisteredClient};
 use crate::clock::UnixTime;
 
@@ -38,12 +38,14 @@ impl Store {
     }
 
     /// Keeps a client, or answers with the one that registered the same before.
-    /// Nothing is kept and `None` answered if there are too many, all in use.
+    /// Nothing is kept and `None` answered if there are too many, all in use. One that
+    /// `is_waiting` for a user's answer is in use.
     pub(crate) fn register_client(
         &self,
         client: &RegisteredClient,
         digest: Option<MetadataDigest>,
         policy: ClientPolicy,
+        is_waiting: impl Fn(&ClientId) -> bool,
     ) -> Result<Option<RegisteredClient>, StoreError> {
         // Two equal registrations a second apart happen; they must not race.
         let _order = self.begin();
@@ -56,7 +58,7 @@ impl Store {
             self.write_client(&known)?;
             return Ok(Some(known.client));
         }
-        if !self.make_room(now, policy)? {
+        if !self.make_room(policy, is_waiting)? {
             return Ok(None);
         }
         let stored =
@@ -73,6 +75,7 @@ impl Store {
     /// comes into the store by this, as it was approved.
     pub(crate) fn note_approval(
         &self,
+        user: &str,
         client: &RegisteredClient,
         now: UnixTime,
     ) -> Result<(), StoreError> {
@@ -90,37 +93,69 @@ impl Store {
         };
         if client.document_host().is_some() {
             stored.client = client.clone();
+            self.note_character(user, client)?;
         }
         stored.last_used_at = now;
         stored.was_approved = true;
         self.write_client(&stored)
     }
 
-    /// Removes clients that have outlived their purpose, and if there are still too
-    /// many the oldest that was never approved. Answers whether there is room.
-    fn make_room(&self, now: UnixTime, policy: ClientPolicy) -> Result<bool, StoreError> {
-        let mut kept = 0;
-        let mut oldest_unused: Option<StoredClient> = None;
+    /// Removes clients that have outlived their purpose (checklist #99): none that a
+    /// user's grant, dead or alive, is remembered of, and none that waits for an answer.
+    ///
+    /// Whoever wants to change something waits for [`STEP`] of them at most.
+    pub(crate) fn forget_clients(
+        &self,
+        now: UnixTime,
+        policy: ClientPolicy,
+        is_waiting: impl Fn(&ClientId) -> bool,
+    ) -> Result<(), StoreError> {
+        let is_stale = |stored: &StoredClient| {
+            let lifetime = if stored.was_approved { policy.inactive } else { policy.unused };
+            now.since(stored.last_used_at) >= lifetime
+        };
+        let mut stale = Vec::new();
         for bytes in self.0.trees.clients.iter().values() {
             let stored: StoredClient = decode(&bytes?)?;
-            let lifetime = if stored.was_approved { policy.inactive } else { policy.unused };
-            let is_stale = now.since(stored.last_used_at) >= lifetime;
-            if is_stale && !self.has_grants(&stored.client.id) {
-                self.remove_client(&stored)?;
-                continue;
+            if is_stale(&stored) {
+                stale.push(stored.client.id);
             }
+        }
+        for ids in stale.chunks(STEP) {
+            let _order = self.begin();
+            let in_use = self.with_grants(ids);
+            for id in ids.iter().filter(|id| !in_use.contains(*id) && !is_waiting(id)) {
+                // It may have been used since the look.
+                if let Some(stored) = self.stored_client(id)?.filter(is_stale) {
+                    self.remove_client(&stored)?;
+                }
+            }
+        }
+        self.forget_approvals()
+    }
+
+    /// If there are too many clients, removes the oldest that was never approved and that
+    /// does not wait for an answer (checklist #100). Answers whether there is room.
+    fn make_room(
+        &self,
+        policy: ClientPolicy,
+        is_waiting: impl Fn(&ClientId) -> bool,
+    ) -> Result<bool, StoreError> {
+        let mut kept = 0;
+        let mut unused: Vec<StoredClient> = Vec::new();
+        for bytes in self.0.trees.clients.iter().values() {
+            let stored: StoredClient = decode(&bytes?)?;
             kept += 1;
-            let is_older =
-                oldest_unused.as_ref().is_none_or(|other| stored.last_used_at < other.last_used_at);
-            if !stored.was_approved && is_older {
-                oldest_unused = Some(stored);
+            if !stored.was_approved {
+                unused.push(stored);
             }
         }
         if kept < policy.limit {
             return Ok(true);
         }
-        match oldest_unused {
-            Some(victim) => self.remove_client(&victim).map(|()| true),
+        unused.sort_by_key(|stored| stored.last_used_at);
+        match unused.iter().find(|stored| !is_waiting(&stored.client.id)) {
+            Some(victim) => self.remove_client(victim).map(|()| true),
             None => Ok(false),
         }
     }

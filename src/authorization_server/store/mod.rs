@@ -14,6 +14,7 @@
 //!   collected;
 //! - codes, tokens and secrets come in as digests.
 
+pub(crate) mod approvals;
 pub(crate) mod choices;
 pub(crate) mod clients;
 pub(crate) mod codes;
@@ -34,6 +35,10 @@ use self::durability::Durability;
 use self::grants::LiveGrants;
 use self::record::{decode, encode};
 use super::data_directory::DataDirectory;
+
+/// How many records are removed at once when what has expired is swept out. Whoever wants
+/// to change something waits for so many at most.
+const STEP: usize = 200;
 
 /// A handle to the database. Cheap to clone.
 #[derive(Clone)]
@@ -57,6 +62,7 @@ struct Trees {
     users: sled::Tree,
     sessions: sled::Tree,
     choices: sled::Tree,
+    approvals: sled::Tree,
 }
 
 /// The store could not do what it was asked to. Never the client's fault.
