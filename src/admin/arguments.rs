@@ -80,6 +80,9 @@ pub struct ConfigurationFlags {
     /// Hosts of your own network whose descriptions of apps may be fetched.
     #[arg(long, value_name = "HOSTS")]
     pub private_client_hosts: Option<String>,
+    /// Days after which another key signs the tokens; 0 for never [default: 90].
+    #[arg(long, value_name = "DAYS")]
+    pub key_rotation_days: Option<String>,
     /// Tools that are listed: pages, notes, openai, separated by commas [default: pages,notes].
     #[arg(long, value_name = "NAMES")]
     pub toolsets: Option<String>,
@@ -119,6 +122,7 @@ impl ConfigurationFlags {
             Key::RegistrationTokenFile => &self.registration_token_file,
             Key::AllowedClients => &self.allowed_clients,
             Key::PrivateClientHosts => &self.private_client_hosts,
+            Key::KeyRotationDays => &self.key_rotation_days,
             Key::Toolsets => &self.toolsets,
             Key::Languages => &self.languages,
             Key::Log => &self.log,

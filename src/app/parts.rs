@@ -100,6 +100,7 @@ impl Tokens {
                     users: user_names(&configuration.people),
                     hashing_cost: configuration.hashing_cost,
                     clients: configuration.clients.clone(),
+                    key_rotation: configuration.key_rotation,
                     refusals,
                     ..AuthorizationSettings::new(
                         issuer.clone(),

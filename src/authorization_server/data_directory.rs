@@ -69,12 +69,13 @@ impl DataDirectory {
         // Under another name first: a crash must not leave half a file under this one.
         let unfinished = self.path.join(format!("{name}.unfinished"));
         let write = || -> io::Result<()> {
-            let mut file = File::options()
-                .create(true)
-                .truncate(true)
-                .write(true)
-                .mode(0o600)
-                .open(&unfinished)?;
+            // Whatever an earlier crash left there may have another mode.
+            match fs::remove_file(&unfinished) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+            let mut file =
+                File::options().create_new(true).write(true).mode(0o600).open(&unfinished)?;
             file.write_all(contents)?;
             file.sync_all()?;
             fs::rename(&unfinished, &path)?;

@@ -123,9 +123,10 @@ impl AuthorizationServer {
         if !settings.issuer.is_bare_origin() {
             return Err(OpenError::IssuerNotAnOrigin(settings.issuer.to_string()));
         }
-        let home = DataDirectory::claim(&settings.data_dir)?;
+        let home = Arc::new(DataDirectory::claim(&settings.data_dir)?);
         let master = MasterSecret::load(&home, &entropy)?;
-        let signing_keys = SigningKeys::load(&home, &master, &entropy, clock.now())?;
+        let policy = settings.key_policy();
+        let keys = SigningKeys::load(Arc::clone(&home), &master, &entropy, clock.now(), policy)?;
         let refresh_token_keys = RefreshTokenKeys::derive(&master);
         let store = Store::open(home)?;
         let browsing = Browsing::new(&settings, &clock, &entropy);
@@ -134,7 +135,7 @@ impl AuthorizationServer {
             settings,
             clock,
             entropy,
-            signing_keys,
+            signing_keys: keys,
             refresh_token_keys,
             store,
             browsing,

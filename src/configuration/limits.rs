@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use super::check::Checker;
 use super::faults::Faults;
 use super::file::unknown_limit;
-use super::raw::RawConfiguration;
-use crate::authorization_server::Lifetimes;
+use super::raw::{Key, RawConfiguration};
+use crate::authorization_server::{Lifetimes, Settings as AuthorizationSettings};
 
 /// One limit of `[limits]`, in whole seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +96,25 @@ impl Limit {
 /// Requests to `/mcp` a minute. There is no such limit yet; a configuration that
 /// turns it off must start all the same.
 const MCP_PER_MINUTE: &str = "mcp_per_minute";
+
+impl Checker<'_> {
+    /// How long a signing key is used; for ever if that was the choice.
+    pub(super) fn key_rotation(&mut self) -> Option<Duration> {
+        const LONGEST: u64 = 3_650;
+        let Some(given) = self.given(Key::KeyRotationDays) else {
+            return Some(AuthorizationSettings::KEY_ROTATION);
+        };
+        match given.value.parse() {
+            Ok(0) => None,
+            Ok(days @ 1..=LONGEST) => Some(Duration::from_secs(days * 86_400)),
+            _ => {
+                let cure = format!("write a number of days up to {LONGEST}, or 0 for never");
+                self.faults.wrong(given, cure);
+                None
+            }
+        }
+    }
+}
 
 /// The defaults, with what was given in their place.
 pub(super) fn lifetimes(raw: &RawConfiguration, faults: &mut Faults) -> Lifetimes {

@@ -17,11 +17,12 @@ mod tests;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use url::Url;
 
 use crate::authorization_server::password::HashingCost;
-use crate::authorization_server::{ClientRules, Lifetimes};
+use crate::authorization_server::{ClientRules, Lifetimes, Settings as AuthorizationSettings};
 use crate::contract::issuer::Issuer;
 use crate::contract::resource::ResourceUri;
 use crate::mcp::toolset::Toolsets;
@@ -51,6 +52,8 @@ pub struct Configuration {
     pub allowed_origins: Vec<String>,
     /// Which clients the embedded authorization server lets in.
     pub clients: ClientRules,
+    /// How long a signing key is used; for ever if absent.
+    pub key_rotation: Option<Duration>,
     /// Which tools are listed.
     pub toolsets: Toolsets,
     /// The languages that the notes are in, the first that of notes which do not say.
@@ -166,6 +169,7 @@ impl Configuration {
             trusted_proxies: Vec::new(),
             allowed_origins: Vec::new(),
             clients: ClientRules::default(),
+            key_rotation: Some(AuthorizationSettings::KEY_ROTATION),
             toolsets: Toolsets::default(),
             languages: Languages::default(),
             lifetimes: Lifetimes::default(),

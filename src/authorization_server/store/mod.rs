@@ -45,7 +45,7 @@ struct Inner {
     changes: Mutex<()>,
     durability: Durability,
     // Dropped last, so that nobody else opens too early.
-    _home: DataDirectory,
+    _home: Arc<DataDirectory>,
 }
 
 /// One tree a kind of record.

@@ -25,7 +25,7 @@ impl Store {
     ///
     /// [`OpenError`].
     #[expect(clippy::disallowed_methods, reason = "the database's own file, opened to sync it")]
-    pub(crate) fn open(home: DataDirectory) -> Result<Self, OpenError> {
+    pub(crate) fn open(home: Arc<DataDirectory>) -> Result<Self, OpenError> {
         let directory = home.path().join(DATABASE);
         home.make_private(DATABASE)?;
         remove_unfinished_snapshots(&directory)?;
