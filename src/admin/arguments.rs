@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::admin::orders::Order;
 use crate::admin::questions::QuestionFlags;
 use crate::configuration::raw::Key;
 
@@ -27,6 +28,9 @@ pub enum Command {
     Search(Box<SearchFlags>),
     /// Show what the vault consists of, and how well it is indexed.
     Stats(Box<QuestionFlags>),
+    /// What is done about people, apps and keys.
+    #[command(flatten)]
+    Manage(Order),
 }
 
 /// Every scalar of the configuration, as a flag.

@@ -150,7 +150,7 @@ impl AuthorizationServer {
         Ok(Account { apps, ended, refused: refused.collect(), browsers })
     }
 
-    fn connection(
+    pub(super) fn connection(
         &self,
         grant: &Grant,
         client: Option<&RegisteredClient>,
@@ -186,16 +186,31 @@ impl AuthorizationServer {
     /// [`StoreError`]
     pub(super) async fn disconnect(&self, user: &str, id: GrantId) -> Result<bool, StoreError> {
         let Some(client) = self.client_of_own(user, id) else { return Ok(false) };
-        let (now, name, reason) = (self.clock().now(), user.to_owned(), EndReason::RevokedByUser);
+        let ended = self.end_grant(id, (user.to_owned(), client), EndReason::RevokedByUser).await?;
+        tracing::info!(user, grant = %id, "the user disconnected an app");
+        Ok(ended)
+    }
+
+    /// Ends a grant of that user to that client, and the codes that the same two could
+    /// still make one of. Answers whether there was such a grant.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub(super) async fn end_grant(
+        &self,
+        id: GrantId,
+        (user, client): (String, ClientId),
+        reason: EndReason,
+    ) -> Result<bool, StoreError> {
+        let now = self.clock().now();
         let ended = self.store().change(move |store| {
             let ended = store.change_grant(id, |grant| grant.end(now, reason))?;
-            let is_same = |terms: &Terms| terms.subject == name && terms.client == client;
+            let is_same = |terms: &Terms| terms.subject == user && terms.client == client;
             store.withdraw_codes(is_same)?;
             Ok(ended.is_some())
         });
-        let ended = ended.await?;
-        tracing::info!(user, grant = %id, "the user disconnected an app");
-        Ok(ended)
+        ended.await
     }
 
     /// Takes scopes away from a grant of a user, for good, and answers what is left of

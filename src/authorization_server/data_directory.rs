@@ -44,6 +44,11 @@ impl DataDirectory {
         }
     }
 
+    /// Whether that directory was completely set up before, whoever has it now.
+    pub(crate) fn is_initialized_at(path: &Path) -> bool {
+        path.join(MARKER).exists()
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -12,6 +12,7 @@
 //! the client hears of it. `endpoints` translates.
 
 mod account;
+pub mod administration;
 mod assertion;
 pub mod authorization;
 mod body;
@@ -52,6 +53,7 @@ mod store;
 pub(crate) mod testing;
 mod token;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::Router;
@@ -143,6 +145,18 @@ impl AuthorizationServer {
             used_assertions: UsedAssertions::default(),
             last_uses: LastUses::default(),
         })))
+    }
+
+    /// Whether a server has ever kept its data there.
+    #[must_use]
+    pub fn was_set_up(data_dir: &Path) -> bool {
+        DataDirectory::is_initialized_at(data_dir)
+    }
+
+    /// Where the server keeps its data.
+    #[must_use]
+    pub fn data_dir(&self) -> &Path {
+        &self.settings().data_dir
     }
 
     /// Everything that the server answers, pages and endpoints.

@@ -3,6 +3,8 @@
 #![expect(unreachable_pub, reason = "nobody outside links to a test")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+/// The commands about people, apps and keys, beside a server that runs and without one.
+mod administration;
 /// Whatever arrives at whatever route, the server answers for it.
 mod any_input;
 /// Page classes equal what git itself says.

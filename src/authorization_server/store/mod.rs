@@ -22,6 +22,7 @@ pub(crate) mod grants;
 mod opening;
 mod record;
 pub(crate) mod sessions;
+pub(crate) mod setup_links;
 #[cfg(test)]
 mod tests;
 pub(crate) mod users;
@@ -57,6 +58,7 @@ struct Trees {
     users: sled::Tree,
     sessions: sled::Tree,
     choices: sled::Tree,
+    setup_links: sled::Tree,
 }
 
 /// The store could not do what it was asked to. Never the client's fault.

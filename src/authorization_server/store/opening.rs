@@ -43,6 +43,7 @@ impl Store {
             users: tree("users")?,
             sessions: tree("sessions")?,
             choices: tree("choices")?,
+            setup_links: tree("setup_links")?,
         };
         let live_grants = LiveGrants::load(&trees.grants)?;
         Ok(Self(Arc::new(Inner {
