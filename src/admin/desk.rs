@@ -63,6 +63,9 @@ async fn attempt(
             let ended = server.revoke_sessions(user.as_deref()).await?;
             Reply::Done(format!("{} signed out.", counted(ended, "browser")))
         }
+        Request::Events { user, most } => {
+            Reply::Events(server.events(user.as_deref(), most).await?)
+        }
         Request::Keys => Reply::Keys(server.key_facts()),
         Request::RotateKeys => {
             server.turn_keys().await?;

@@ -10,8 +10,8 @@ use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use serde_json::Value;
 
 use super::orders::{
-    Client, ClientOrder, Grant, GrantOrder, Key, KeyOrder, NewPassword, Order, Owner, OwnerOrder,
-    Session, SessionOrder, User, UserOrder, Which,
+    Audit, AuditOrder, Client, ClientOrder, Grant, GrantOrder, Key, KeyOrder, NewPassword, Order,
+    Owner, OwnerOrder, Session, SessionOrder, User, UserOrder, Which,
 };
 use super::protocol::{Reply, Request, Secret};
 use super::reach::{Place, Reached};
@@ -37,12 +37,35 @@ pub fn run(order: Order) -> anyhow::Result<ExitCode> {
         Order::Grant(Grant { what, place }) => (place, grant(what)),
         Order::Session(Session { what, place }) => (place, session(what)),
         Order::Key(Key { what, place }) => (place, key(what)),
+        Order::Audit(Audit { what, place }) => {
+            let (request, form) = audit(what, form(&place));
+            return print(form, &ask(&place, request)?);
+        }
     };
+    print(form(&place), &ask(&place, request)?)
+}
+
+/// How an answer is printed.
+#[derive(Clone, Copy)]
+enum Form {
+    /// For people.
+    Text,
+    /// One JSON value.
+    Json,
+    /// A JSON value for each item, one a line.
+    JsonLines,
+}
+
+const fn form(place: &Place) -> Form {
+    if place.json { Form::Json } else { Form::Text }
+}
+
+fn ask(place: &Place, request: Request) -> anyhow::Result<Reply> {
     let reached = place.reach()?;
     if matches!(reached, Reached::Closed(_)) {
         eprintln!("No server runs; this is about the stored data.");
     }
-    print(&place, &reached.ask(request)?)
+    reached.ask(request)
 }
 
 fn owner(what: OwnerOrder) -> anyhow::Result<Request> {
@@ -90,6 +113,15 @@ fn key(what: KeyOrder) -> Request {
         KeyOrder::List => Request::Keys,
         KeyOrder::Rotate => Request::RotateKeys,
         KeyOrder::Revoke { kid } => Request::RevokeKey { kid },
+    }
+}
+
+fn audit(what: AuditOrder, form: Form) -> (Request, Form) {
+    match what {
+        AuditOrder::Tail { lines, user } => (Request::Events { user, most: lines }, form),
+        AuditOrder::Export { user } => {
+            (Request::Events { user, most: usize::MAX }, Form::JsonLines)
+        }
     }
 }
 
@@ -143,33 +175,40 @@ fn typed(prompt: &str) -> anyhow::Result<String> {
     only_line(line)
 }
 
-fn print(place: &Place, reply: &Reply) -> anyhow::Result<ExitCode> {
+fn print(form: Form, reply: &Reply) -> anyhow::Result<ExitCode> {
     let code = match reply {
         Reply::Missing(_) => ExitCode::FAILURE,
         Reply::Refused(_) => ExitCode::from(2),
         _ => ExitCode::SUCCESS,
     };
     let mut out = io::stdout().lock();
-    let written = match reply {
-        _ if place.json => write_json(&mut out, reply),
-        Reply::Missing(text) | Reply::Refused(text) => {
+    let written = match (form, reply) {
+        (Form::Json, _) => as_json(reply).and_then(|value| writeln!(out, "{value:#}")),
+        (_, Reply::Missing(text) | Reply::Refused(text)) => {
             eprintln!("brain-mcp: {text}");
             Ok(())
         }
-        reply => tables::write(&mut out, reply, Paint::of(&io::stdout())),
+        (Form::JsonLines, _) => write_lines(&mut out, reply),
+        (Form::Text, _) => tables::write(&mut out, reply, Paint::of(&io::stdout())),
     };
     unless_closed(written)?;
     Ok(code)
 }
 
 /// Lists as arrays, all else as one object.
-fn write_json(out: &mut impl Write, reply: &Reply) -> io::Result<()> {
-    let value = match serde_json::to_value(reply)? {
+fn as_json(reply: &Reply) -> io::Result<Value> {
+    Ok(match serde_json::to_value(reply)? {
         Value::Object(tagged) => match reply {
             Reply::Done(_) | Reply::Missing(_) | Reply::Refused(_) => Value::Object(tagged),
             _ => tagged.into_iter().next().map(|(_, value)| value).unwrap_or_default(),
         },
         other => other,
-    };
-    writeln!(out, "{value:#}")
+    })
+}
+
+fn write_lines(out: &mut impl Write, reply: &Reply) -> io::Result<()> {
+    match as_json(reply)? {
+        Value::Array(items) => items.iter().try_for_each(|item| writeln!(out, "{item}")),
+        other => writeln!(out, "{other}"),
+    }
 }

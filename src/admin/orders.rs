@@ -21,6 +21,39 @@ pub enum Order {
     Session(Session),
     /// Keys that sign access tokens.
     Key(Key),
+    /// What happened: who signed in, allowed, revoked, and when.
+    Audit(Audit),
+}
+
+/// `brain-mcp audit`
+#[derive(Clone, Debug, Args)]
+pub struct Audit {
+    /// What to do.
+    #[command(subcommand)]
+    pub what: AuditOrder,
+    /// Where.
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// How events are shown.
+#[derive(Clone, Debug, Subcommand)]
+pub enum AuditOrder {
+    /// Show the last events.
+    Tail {
+        /// How many.
+        #[arg(long, value_name = "NUMBER", default_value_t = 30)]
+        lines: usize,
+        /// To this user only.
+        #[arg(long)]
+        user: Option<String>,
+    },
+    /// Print all events that are kept, one JSON object a line.
+    Export {
+        /// To this user only.
+        #[arg(long)]
+        user: Option<String>,
+    },
 }
 
 /// `brain-mcp owner`

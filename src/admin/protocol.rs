@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::authorization_server::administration::{
     ClientFacts, GrantFacts, KeyFacts, SessionFacts, UserFacts,
 };
+use crate::authorization_server::audit::Event;
 
 /// The socket, in the data directory.
 pub const SOCKET: &str = "admin.sock";
@@ -88,6 +89,13 @@ pub enum Request {
         /// Its name.
         kid: String,
     },
+    /// What happened, the newest last.
+    Events {
+        /// To this user only.
+        user: Option<String>,
+        /// The newest of them, so many.
+        most: usize,
+    },
 }
 
 /// A text that is not printed by accident.
@@ -130,4 +138,6 @@ pub enum Reply {
     Sessions(Vec<SessionFacts>),
     /// Keys.
     Keys(Vec<KeyFacts>),
+    /// Events.
+    Events(Vec<Event>),
 }

@@ -38,6 +38,15 @@ pub(super) fn write(out: &mut impl Write, reply: &Reply, paint: Paint) -> io::Re
         Reply::Sessions(sessions) => {
             Table::of(sessions, ["ID", "USER", "SIGNED IN", "LAST SEEN"]).write(out, paint)
         }
+        Reply::Events(events) => {
+            for event in events {
+                let user = event.user.as_deref().unwrap_or("-");
+                let text = event.text(str::to_owned);
+                let line = format!("{}  {user:<12}  {text}", moment(event.at));
+                writeln!(out, "{}", Paint::Plain.text(Role::Aside, &line))?;
+            }
+            Ok(())
+        }
         Reply::Keys(keys) => Table::of(keys, ["ID", "STATE", "SINCE", "MADE"]).write(out, paint),
     }
 }

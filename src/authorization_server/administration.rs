@@ -9,6 +9,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 
 pub use self::facts::{ClientFacts, GrantFacts, KeyFacts, SessionFacts, UserFacts};
 use super::AuthorizationServer;
+use super::audit::{Actor, Event, What};
 use super::client::ClientId;
 use super::grant::{EndReason, Grant, GrantId, Terms};
 use super::password::{NewPassword, UnfitPassword};
@@ -67,6 +68,13 @@ impl From<KeyError> for AdministrationError {
 fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
+fn about(user: Option<&str>, event: Event) -> Event {
+    match user {
+        Some(user) => event.of_user(user),
+        None => event,
+    }
 }
 
 /// How many bytes of a session's digest name it.
@@ -172,7 +180,14 @@ impl AuthorizationServer {
     /// [`AdministrationError`]
     pub async fn remove_client(&self, id: &str) -> Result<usize, AdministrationError> {
         let (now, client) = (self.clock().now(), ClientId::presented(id));
-        let removed = self.store().change(move |store| store.withdraw_client(&client, now));
+        let removed = self.store().change(move |store| {
+            let removed = store.withdraw_client(&client, now)?;
+            if removed.is_some() {
+                let event = Event::new(now, Actor::Operator, What::ClientRemoved);
+                store.note(&event.of_client(&client))?;
+            }
+            Ok(removed)
+        });
         let ended = removed.await?.ok_or(AdministrationError::Missing("client"))?;
         tracing::warn!(client = id, ended, "a client was removed at the terminal");
         Ok(ended)
@@ -244,8 +259,12 @@ impl AuthorizationServer {
         let (now, named) = (self.clock().now(), user.map(str::to_owned));
         let is_meant = move |terms: &Terms| named.as_ref().is_none_or(|it| terms.subject == *it);
         let reason = EndReason::RevokedByOperator;
-        let ended =
-            self.store().change(move |store| store.end_access_where(is_meant, now, reason)).await?;
+        let event = about(user, Event::new(now, Actor::Operator, What::Ended { reason }));
+        let change = self.store().change(move |store| {
+            store.note(&event)?;
+            store.end_access_where(is_meant, now, reason)
+        });
+        let ended = change.await?;
         tracing::warn!(user, ended, "grants were revoked at the terminal");
         Ok(ended)
     }
@@ -278,10 +297,13 @@ impl AuthorizationServer {
     /// [`AdministrationError`]
     pub async fn revoke_session(&self, id: &str) -> Result<(), AdministrationError> {
         let name = id.to_owned();
+        let event = Event::new(self.clock().now(), Actor::Operator, What::SignedOut);
         let removed = self.store().change(move |store| {
             let sessions = store.sessions_where(|_| true)?;
             let meant = sessions.into_iter().find(|(key, _)| session_name(*key) == name);
-            meant.map(|(key, _)| store.remove_session(key)).transpose()
+            let Some((key, session)) = meant else { return Ok(None) };
+            store.note(&event.of_user(&session.user))?;
+            store.remove_session(key).map(Some)
         });
         removed.await?.ok_or(AdministrationError::Missing("session"))?;
         tracing::warn!(session = id, "a browser was signed out at the terminal");
@@ -295,7 +317,10 @@ impl AuthorizationServer {
     /// [`AdministrationError`]
     pub async fn revoke_sessions(&self, user: Option<&str>) -> Result<usize, AdministrationError> {
         let named = user.map(str::to_owned);
+        let event = Event::new(self.clock().now(), Actor::Operator, What::SignedOutElsewhere);
+        let event = about(user, event);
         let removed = self.store().change(move |store| {
+            store.note(&event)?;
             let sessions =
                 store.sessions_where(|it| named.as_ref().is_none_or(|user| it.user == *user))?;
             for (key, _) in &sessions {
@@ -306,6 +331,28 @@ impl AuthorizationServer {
         let removed = removed.await?;
         tracing::warn!(user, removed, "browsers were signed out at the terminal");
         Ok(removed)
+    }
+
+    /// The newest events, of a user or of all, the newest last.
+    ///
+    /// # Errors
+    ///
+    /// [`AdministrationError`]
+    pub async fn events(
+        &self,
+        user: Option<&str>,
+        most: usize,
+    ) -> Result<Vec<Event>, AdministrationError> {
+        let named = user.map(str::to_owned);
+        let read = self.store().read(move |store| {
+            let is_meant = |event: &Event| named.is_none() || event.user == named;
+            // A flood of strangers' leaves at least half of the lines to the others.
+            let strangers = if most == usize::MAX { most } else { most / 2 };
+            store.newest_events(most, strangers, is_meant)
+        });
+        let mut events = read.await?;
+        events.reverse();
+        Ok(events)
     }
 
     /// The signing keys.

@@ -75,7 +75,7 @@ pub(crate) struct Ended {
 /// Why a grant was ended before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum EndReason {
+pub enum EndReason {
     /// The user took it back on the account page.
     RevokedByUser,
     /// The user changed the password and took everything back with it.

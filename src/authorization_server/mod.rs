@@ -14,6 +14,7 @@
 mod account;
 pub mod administration;
 mod assertion;
+pub mod audit;
 pub mod authorization;
 mod body;
 mod browsing;
@@ -60,6 +61,7 @@ use axum::Router;
 
 use self::account::LastUses;
 use self::assertion::UsedAssertions;
+use self::audit::{Actor, Event, What};
 use self::authorization::ApprovedAuthorization;
 use self::browsing::Browsing;
 use self::client::{ClientId, RegisteredClient};
@@ -193,6 +195,7 @@ impl AuthorizationServer {
         self.store()
             .change(move |store| {
                 store.forget_codes(now)?;
+                store.forget_events(now)?;
                 store.forget_grants(policy, now, memory)
             })
             .await
@@ -215,9 +218,13 @@ impl AuthorizationServer {
         let expires_at = now + settings.lifetimes.code;
         let issued = IssuedCode::new(&approved, settings.resource.as_str(), expires_at);
         let client = approved.request().client.clone();
+        let what = What::Allowed { scopes: approved.approval().scopes };
+        let event = Event::new(now, Actor::User, what).of_user(approved.subject());
+        let event = event.of_client(&client.id);
         self.store()
             .change(move |store| {
                 store.note_approval(&client, now)?;
+                store.note(&event)?;
                 store.keep_code(digest, &issued)
             })
             .await?;

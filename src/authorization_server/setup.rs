@@ -8,6 +8,7 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 
 use crate::authorization_server::AuthorizationServer;
+use crate::authorization_server::audit::{Actor, Event, What};
 use crate::authorization_server::password::{NewPassword, NotVerified, Password, UnfitPassword};
 use crate::authorization_server::sign_in::SignedIn;
 use crate::authorization_server::store::StoreError;
@@ -71,7 +72,7 @@ impl AuthorizationServer {
             }
             if let Some(given) = given {
                 let user = self.user_with(user, NewPassword::given_by_operator(given)?).await?;
-                self.store().change(move |store| store.give_password(&user, false)).await?;
+                self.keep_password(user, false).await?;
                 continue;
             }
             links.push(self.open_link(user, None).await?);
@@ -86,7 +87,10 @@ impl AuthorizationServer {
     ///
     /// [`StoreError`]
     pub(super) async fn new_setup_link(&self, user: &str) -> Result<SetupLink, StoreError> {
-        let link = self.open_link(user, Some(self.clock().now() + LINK_LIFETIME)).await?;
+        let now = self.clock().now();
+        let link = self.open_link(user, Some(now + LINK_LIFETIME)).await?;
+        let event = Event::new(now, Actor::Operator, What::SetupLinkMade).of_user(user);
+        self.store().change(move |store| store.note(&event)).await?;
         tracing::warn!(user, "a setup link was made at the terminal");
         Ok(link)
     }
@@ -133,8 +137,15 @@ impl AuthorizationServer {
         let user = self.user_with(&name, password).await?;
         let signed_in = SignedIn::by_setting_up(name.clone(), user.password.clone());
         // Of two browsers with the same link, the one that comes second finds it used.
-        let done = self.store().change(move |store| store.use_setup_link(digest, &user)).await?;
-        if !done {
+        let change = self.store().change(move |store| {
+            let done = store.use_setup_link(digest, &user)?;
+            if done {
+                let event = Event::new(user.created_at, Actor::User, What::PasswordChanged);
+                store.note(&event.of_user(&user.name))?;
+            }
+            Ok(done)
+        });
+        if !change.await? {
             return Err(SetupError::NotTheLink);
         }
         tracing::info!(user = name, "the user chose a password by a link");
@@ -153,9 +164,19 @@ impl AuthorizationServer {
         ends_access: bool,
     ) -> Result<(), SetupError> {
         let user = self.user_with(name, password).await?;
-        self.store().change(move |store| store.give_password(&user, ends_access)).await?;
+        self.keep_password(user, ends_access).await?;
         tracing::warn!(user = name, "the password was set at the terminal");
         Ok(())
+    }
+
+    async fn keep_password(&self, user: User, ends_access: bool) -> Result<(), StoreError> {
+        let event = Event::new(user.created_at, Actor::Operator, What::PasswordChanged);
+        let event = event.of_user(&user.name);
+        let change = self.store().change(move |store| {
+            store.note(&event)?;
+            store.give_password(&user, ends_access)
+        });
+        change.await
     }
 
     async fn user_with(&self, name: &str, password: NewPassword) -> Result<User, SetupError> {

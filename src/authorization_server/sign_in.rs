@@ -7,6 +7,7 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 
 use crate::authorization_server::AuthorizationServer;
+use crate::authorization_server::audit::{Actor, Event, What};
 use crate::authorization_server::password::{NotVerified, Password, PasswordHash};
 use crate::authorization_server::store::{Store, StoreError};
 use crate::clock::{Clock, UnixTime};
@@ -72,6 +73,11 @@ impl AuthorizationServer {
             }
             Err(NotVerified::Wrong) => {
                 tracing::warn!("a sign-in failed");
+                let event = Event::new(self.clock().now(), Actor::Stranger, What::SignInFailed);
+                let is_known = self.settings().has_user(name);
+                let event = if is_known { event.of_user(name) } else { event };
+                // Not worth a sync of the disk: nobody is told anything by it.
+                self.store().read(move |store| store.note(&event)).await?;
                 Err(SignInError::Wrong)
             }
             Err(NotVerified::Busy) => {

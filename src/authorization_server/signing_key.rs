@@ -22,6 +22,7 @@ use self::pair::{KeyPair, PublicJwk};
 use self::ring::{Drawn, Record, Ring};
 pub(crate) use self::ring::{KEY_SET_MAX_AGE, KeyPolicy, KeyState, NotPossible};
 use super::AuthorizationServer;
+use super::audit::{Actor, What};
 use super::data_directory::DataDirectory;
 use super::secrets::{MasterSecret, SealingKey};
 use super::store::{OpenError, StoreError};
@@ -278,6 +279,7 @@ impl AuthorizationServer {
         let server = self.clone();
         let rotated = self.store().read(move |_| Ok(server.signing_keys().keep_up(now)));
         if let Some(kid) = rotated.await?? {
+            self.note_now(Actor::Server, What::KeyRotated).await?;
             tracing::info!(kid, "another key signs from now on");
         }
         Ok(())
@@ -292,6 +294,7 @@ impl AuthorizationServer {
         let now = self.clock().now();
         let server = self.clone();
         self.store().read(move |_| Ok(server.signing_keys().rotate(now))).await??;
+        self.note_now(Actor::Operator, What::KeyRotated).await?;
         tracing::info!("the owner let another key sign");
         Ok(())
     }
@@ -304,6 +307,8 @@ impl AuthorizationServer {
     pub(crate) async fn revoke_key(&self, kid: &str) -> Result<(), KeyError> {
         let (now, server, name) = (self.clock().now(), self.clone(), kid.to_owned());
         self.store().read(move |_| Ok(server.signing_keys().revoke(&name, now))).await??;
+        let what = What::KeyRevoked { kid: kid.to_owned() };
+        self.note_now(Actor::Operator, what).await?;
         tracing::warn!(kid, "the owner revoked a key; tokens that it signed are dead");
         Ok(())
     }

@@ -321,6 +321,31 @@ fn nonsense_at_the_socket_is_refused() {
     assert!(String::from_utf8(rest).unwrap().contains("did not arrive in time"));
 }
 
+/// Issue 4 "Audit trail": what happened is told at the terminal, what was done there too,
+/// for people and for programs.
+#[tokio::test]
+async fn what_happened_is_told() {
+    let run = Running::start();
+    run.connected("An app").await;
+    assert_eq!(run.command("grant revoke --all").code, 0);
+    let tail = run.command("audit tail").out;
+    for text in ["An app", "signed in", "allowed", "it was revoked at the server's terminal"] {
+        assert!(tail.contains(text), "{text}\nnot in {tail}");
+    }
+    let lines = run.command("audit tail --lines 1").out;
+    assert_eq!(lines.lines().count(), 1, "{lines}");
+    assert!(lines.contains("ended"), "the newest: {lines}");
+    let exported = run.command("audit export").out;
+    let events: Vec<Value> =
+        exported.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let last = events.last().unwrap();
+    assert_eq!((&last["event"], &last["by"]), (&json!("ended"), &json!("operator")));
+    let registered = events.iter().find(|event| event["event"] == "registered").unwrap();
+    assert_eq!((&registered["by"], &registered["name"]), (&json!("stranger"), &json!("An app")));
+    let owners = run.command("audit export --user owner").out;
+    assert!(owners.contains("signed_in") && !owners.contains("registered"), "{owners}");
+}
+
 /// What stands in the answer is for the owner; secrets are for nobody.
 #[tokio::test]
 async fn no_secret_is_listed() {

@@ -14,6 +14,7 @@
 //!   collected;
 //! - codes, tokens and secrets come in as digests.
 
+mod audit;
 pub(crate) mod choices;
 pub(crate) mod clients;
 pub(crate) mod codes;
@@ -31,6 +32,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use self::audit::Trail;
 use self::durability::Durability;
 use self::grants::LiveGrants;
 use self::record::{decode, encode};
@@ -43,6 +45,7 @@ pub(crate) struct Store(Arc<Inner>);
 struct Inner {
     trees: Trees,
     live_grants: LiveGrants,
+    trail: Trail,
     changes: Mutex<()>,
     durability: Durability,
     // Dropped last, so that nobody else opens too early.

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use super::audit::Trail;
 use super::durability::Durability;
 use super::grants::LiveGrants;
 use super::{Inner, OpenError, Store, StoreError, Trees};
@@ -46,9 +47,11 @@ impl Store {
             setup_links: tree("setup_links")?,
         };
         let live_grants = LiveGrants::load(&trees.grants)?;
+        let trail = Trail::open(tree("audit")?, tree("audit_of_strangers")?)?;
         Ok(Self(Arc::new(Inner {
             trees,
             live_grants,
+            trail,
             changes: Mutex::new(()),
             durability,
             _home: home,
