@@ -5,13 +5,19 @@ use super::protocol::{Reply, Request};
 use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::administration::AdministrationError;
 
-/// Does what is asked for.
-pub(super) async fn answer(server: &AuthorizationServer, request: Request) -> Reply {
-    match attempt(server, request).await {
-        Ok(reply) => reply,
-        Err(error @ AdministrationError::Missing(_)) => Reply::Missing(error.to_string()),
-        Err(error) => Reply::Refused(error.to_string()),
-    }
+/// Does what is asked for. What comes behind the reply, if anything, is the second.
+pub(super) async fn answer(server: &AuthorizationServer, request: Request) -> (Reply, Vec<u8>) {
+    let outcome = if matches!(request, Request::Backup) {
+        let backup = server.backup().await;
+        backup.map(|backup| (Reply::Backup { bytes: backup.len() as u64 }, backup))
+    } else {
+        attempt(server, request).await.map(|reply| (reply, Vec::new()))
+    };
+    outcome.unwrap_or_else(|error| {
+        let text = error.to_string();
+        let is_missing = matches!(error, AdministrationError::Missing(_));
+        (if is_missing { Reply::Missing(text) } else { Reply::Refused(text) }, Vec::new())
+    })
 }
 
 async fn attempt(
@@ -19,6 +25,7 @@ async fn attempt(
     request: Request,
 ) -> Result<Reply, AdministrationError> {
     Ok(match request {
+        Request::Backup => Reply::Refused("a backup is more than a line".to_owned()),
         Request::Users => Reply::Users(server.user_facts().await?),
         Request::SetupLink { user } => {
             let link = server.setup_link(user.as_deref()).await?;

@@ -1,5 +1,7 @@
 //! Runs the commands about what the authorization server keeps.
 
+mod files;
+
 use std::fs;
 use std::io::{self, BufRead as _, IsTerminal as _, Write};
 use std::path::Path;
@@ -37,6 +39,8 @@ pub fn run(order: Order) -> anyhow::Result<ExitCode> {
         Order::Grant(Grant { what, place }) => (place, grant(what)),
         Order::Session(Session { what, place }) => (place, session(what)),
         Order::Key(Key { what, place }) => (place, key(what)),
+        Order::Backup(order) => return files::backup(&order),
+        Order::Restore(order) => return files::restore(&order),
         Order::Audit(Audit { what, place }) => {
             let (request, form) = audit(what, form(&place));
             return print(form, &ask(&place, request)?);
@@ -61,11 +65,16 @@ const fn form(place: &Place) -> Form {
 }
 
 fn ask(place: &Place, request: Request) -> anyhow::Result<Reply> {
+    Ok(reach(place)?.ask(request)?.0)
+}
+
+/// Finds the data, and says so if no server runs.
+fn reach(place: &Place) -> anyhow::Result<Reached> {
     let reached = place.reach()?;
     if matches!(reached, Reached::Closed(_)) {
         eprintln!("No server runs; this is about the stored data.");
     }
-    reached.ask(request)
+    Ok(reached)
 }
 
 fn owner(what: OwnerOrder) -> anyhow::Result<Request> {

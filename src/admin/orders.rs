@@ -23,6 +23,33 @@ pub enum Order {
     Key(Key),
     /// What happened: who signed in, allowed, revoked, and when.
     Audit(Audit),
+    /// Write all that is worth keeping into a file, also while the server runs.
+    Backup(Backup),
+    /// Bring a backup back, without a server. All apps have to be connected again.
+    Restore(Restore),
+}
+
+/// `brain-mcp backup`
+#[derive(Clone, Debug, Args)]
+pub struct Backup {
+    /// The file. There must be none of that name yet.
+    pub file: PathBuf,
+    /// Where.
+    #[command(flatten)]
+    pub place: Place,
+}
+
+/// `brain-mcp restore`
+#[derive(Clone, Debug, Args)]
+pub struct Restore {
+    /// The file that `backup` wrote.
+    pub file: PathBuf,
+    /// Put it in the place of the data that is there.
+    #[arg(long)]
+    pub replace: bool,
+    /// Where.
+    #[command(flatten)]
+    pub place: Place,
 }
 
 /// `brain-mcp audit`
@@ -188,7 +215,8 @@ pub enum GrantOrder {
 #[derive(Clone, Debug, Args)]
 #[group(required = true, multiple = false, id = "one or all")]
 pub struct Which {
-    /// Its id, as the list shows it.
+    /// Its id, as the list shows it. Put -- in front of one that begins with -h or -V.
+    #[arg(allow_hyphen_values = true)]
     pub id: Option<String>,
     /// All of them.
     #[arg(long)]
@@ -238,7 +266,44 @@ pub enum KeyOrder {
     Rotate,
     /// Take a key out: tokens that it signed are refused at once.
     Revoke {
-        /// Its id.
+        /// Its id. Put -- in front of one that begins with -h or -V.
+        #[arg(allow_hyphen_values = true)]
         kid: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::{Grant, GrantOrder, Key, KeyOrder, Order, Which};
+    use crate::admin::arguments::{Arguments, Command};
+
+    fn order(line: &str) -> Order {
+        match Arguments::try_parse_from(line.split(' ')).map(|parsed| parsed.command) {
+            Ok(Command::Manage(order)) => order,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    /// Ids are base64url, and one in 64 begins with a minus.
+    #[test]
+    fn ids_that_look_like_flags_are_ids() {
+        let which = |line: &str| match order(line) {
+            Order::Grant(Grant { what: GrantOrder::Revoke(Which { id, all, .. }), place }) => {
+                (id, all, place.json)
+            }
+            other => panic!("{line}: {other:?}"),
+        };
+        let id = |text: &str| Some(text.to_owned());
+        assert_eq!(which("brain-mcp grant revoke -abc_"), (id("-abc_"), false, false));
+        assert_eq!(which("brain-mcp grant revoke --json -abc_"), (id("-abc_"), false, true));
+        assert_eq!(which("brain-mcp grant revoke -abc_ --json"), (id("-abc_"), false, true));
+        assert_eq!(which("brain-mcp grant revoke -- -habc"), (id("-habc"), false, false));
+        assert_eq!(which("brain-mcp grant revoke --all"), (None, true, false));
+        let key = order("brain-mcp key revoke -Abc");
+        assert!(
+            matches!(key, Order::Key(Key { what: KeyOrder::Revoke { kid }, .. }) if kid == "-Abc")
+        );
+    }
 }

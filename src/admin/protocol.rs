@@ -89,6 +89,8 @@ pub enum Request {
         /// Its name.
         kid: String,
     },
+    /// A backup. Its bytes follow the answer's line.
+    Backup,
     /// What happened, the newest last.
     Events {
         /// To this user only.
@@ -140,4 +142,9 @@ pub enum Reply {
     Keys(Vec<KeyFacts>),
     /// Events.
     Events(Vec<Event>),
+    /// A backup of so many bytes.
+    Backup {
+        /// How many follow the line.
+        bytes: u64,
+    },
 }

@@ -11,7 +11,7 @@ use clap::Args;
 
 use super::desk;
 use super::protocol::{LONGEST_ANSWER, Reply, Request, SOCKET};
-use crate::authorization_server::{AuthorizationServer, OpenError};
+use crate::authorization_server::{AuthorizationServer, OpenError, Settings};
 use crate::clock::Clock;
 use crate::configuration::raw::Key;
 use crate::configuration::sources::{data_dir, gather_for_store};
@@ -54,6 +54,16 @@ impl Place {
         Ok(data_dir(self.flags(), self.config.clone())?)
     }
 
+    /// What the store is to be opened with, without a server.
+    pub(super) fn settings(&self) -> anyhow::Result<Settings> {
+        let configuration = gather_for_store(self.flags(), self.config.clone())?;
+        let resource = configuration.expected_resource()?;
+        let TokenSource::Embedded { issuer, .. } = &configuration.tokens else {
+            bail!("people sign in at a foreign issuer (jwks_url); nothing is kept here");
+        };
+        Ok(configuration.authorization_settings(issuer.as_ref(), &resource)?)
+    }
+
     /// Finds the running server, or opens the store.
     ///
     /// # Errors
@@ -71,13 +81,7 @@ impl Place {
                 directory.display()
             );
         }
-        let configuration = gather_for_store(self.flags(), self.config.clone())?;
-        let resource = configuration.expected_resource()?;
-        let TokenSource::Embedded { issuer, .. } = &configuration.tokens else {
-            bail!("people sign in at a foreign issuer (jwks_url); nothing is kept here");
-        };
-        let settings = configuration.authorization_settings(issuer.as_ref(), &resource)?;
-        match AuthorizationServer::open(settings, Clock::system(), Entropy::system()) {
+        match AuthorizationServer::open(self.settings()?, Clock::system(), Entropy::system()) {
             Ok(server) => Ok(Reached::Closed(Box::new(server))),
             Err(OpenError::InUse(path)) => bail!(
                 "a brain-mcp has {} open and does not answer at its socket {SOCKET}; its log says \
@@ -91,8 +95,8 @@ impl Place {
 }
 
 impl Reached {
-    /// Asks, and waits for the answer.
-    pub(super) fn ask(self, request: Request) -> anyhow::Result<Reply> {
+    /// Asks, and waits for the answer and what comes behind it.
+    pub(super) fn ask(self, request: Request) -> anyhow::Result<(Reply, Vec<u8>)> {
         match self {
             Self::Running(stream) => converse(stream, &request),
             Self::Closed(server) => {
@@ -133,13 +137,19 @@ pub(super) fn connect(directory: &Path) -> anyhow::Result<Option<UnixStream>> {
     }
 }
 
-fn converse(mut stream: UnixStream, request: &Request) -> anyhow::Result<Reply> {
+fn converse(mut stream: UnixStream, request: &Request) -> anyhow::Result<(Reply, Vec<u8>)> {
     let mut line = serde_json::to_vec(request)?;
     line.push(b'\n');
     stream.write_all(&line).context("the server did not take the request")?;
     let mut answer = Vec::new();
-    let mut bounded = BufReader::new(stream.take(LONGEST_ANSWER));
+    let mut reader = BufReader::new(stream);
+    let mut bounded = (&mut reader).take(LONGEST_ANSWER);
     bounded.read_until(b'\n', &mut answer).context("the server did not answer")?;
-    serde_json::from_slice(&answer)
-        .context("the server's answer is not understood; is it of another version?")
+    let reply = serde_json::from_slice(&answer)
+        .context("the server's answer is not understood; is it of another version?")?;
+    let mut rest = Vec::new();
+    if let Reply::Backup { bytes } = reply {
+        reader.take(bytes).read_to_end(&mut rest).context("the backup broke off")?;
+    }
+    Ok((reply, rest))
 }

@@ -126,13 +126,15 @@ fn is_of(stream: &UnixStream, own_user: u32) -> bool {
 
 async fn converse(stream: UnixStream, server: &AuthorizationServer) -> io::Result<()> {
     let (reading, mut writing) = stream.into_split();
-    let reply = match timeout(PATIENCE, read(reading)).await {
+    let refused = |reason| (Reply::Refused(reason), Vec::new());
+    let (reply, rest) = match timeout(PATIENCE, read(reading)).await {
         Ok(Ok(request)) => desk::answer(server, request).await,
-        Ok(Err(fault)) => Reply::Refused(fault),
-        Err(_too_long) => Reply::Refused("the request did not arrive in time".to_owned()),
+        Ok(Err(fault)) => refused(fault),
+        Err(_too_long) => refused("the request did not arrive in time".to_owned()),
     };
     let mut line = serde_json::to_vec(&reply)?;
     line.push(b'\n');
+    line.extend_from_slice(&rest);
     timeout(SENDING, writing.write_all(&line)).await?
 }
 

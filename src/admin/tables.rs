@@ -38,6 +38,7 @@ pub(super) fn write(out: &mut impl Write, reply: &Reply, paint: Paint) -> io::Re
         Reply::Sessions(sessions) => {
             Table::of(sessions, ["ID", "USER", "SIGNED IN", "LAST SEEN"]).write(out, paint)
         }
+        Reply::Backup { bytes } => writeln!(out, "a backup of {bytes} bytes"),
         Reply::Events(events) => {
             for event in events {
                 let user = event.user.as_deref().unwrap_or("-");
@@ -160,7 +161,7 @@ const fn yes_or_no(value: bool) -> &'static str {
 }
 
 /// A moment for people, to the second.
-fn moment(time: UnixTime) -> String {
+pub(super) fn moment(time: UnixTime) -> String {
     let seconds = i64::try_from(time.as_seconds()).unwrap_or(i64::MAX);
     Timestamp::from_second(seconds).map_or_else(|_| "never".to_owned(), |time| time.to_string())
 }

@@ -145,16 +145,15 @@ impl Event {
     /// What happened, in words. `name_of` says what a person calls a client.
     pub fn text(&self, name_of: impl Fn(&str) -> String) -> String {
         let app = self.client.as_deref().map_or_else(|| "all apps".to_owned(), name_of);
-        let at_the_terminal =
-            if self.by == Actor::Operator { " at the server's terminal" } else { "" };
+        let terminal = if self.by == Actor::Operator { " at the server's terminal" } else { "" };
         match &self.what {
             What::SignedIn => "signed in".to_owned(),
             What::SignInFailed => "somebody tried to sign in with a wrong password".to_owned(),
-            What::SignedOut => format!("signed out{at_the_terminal}"),
-            What::SignedOutElsewhere => format!("signed out of other browsers{at_the_terminal}"),
-            What::PasswordChanged => format!("the password was changed{at_the_terminal}"),
+            What::SignedOut => format!("signed out{terminal}"),
+            What::SignedOutElsewhere => format!("signed out of other browsers{terminal}"),
+            What::PasswordChanged => format!("the password was changed{terminal}"),
             What::SetupLinkMade => {
-                format!("a link to choose a new password was made{at_the_terminal}")
+                format!("a link to choose a new password was made{terminal}")
             }
             What::Registered { name } => {
                 let name = name.as_ref().map(|name| format!(" as {name}"));
@@ -165,10 +164,10 @@ impl Event {
             What::Connected { scopes } => format!("{app} was connected: {scopes}"),
             What::Narrowed { scopes } => format!("{app} was left with: {scopes}"),
             What::Ended { reason } => format!("access of {app} ended: {}", reason.as_str()),
-            What::ClientRemoved => format!("{app} was removed{at_the_terminal}"),
-            What::KeyRotated => format!("another key signs{at_the_terminal}"),
-            What::KeyRevoked { kid } => format!("the key {kid} was revoked{at_the_terminal}"),
-            What::BackupMade => format!("a backup was made{at_the_terminal}"),
+            What::ClientRemoved => format!("{app} was removed{terminal}"),
+            What::KeyRotated => format!("another key signs{terminal}"),
+            What::KeyRevoked { kid } => format!("the key {kid} was revoked{terminal}"),
+            What::BackupMade => format!("a backup was made{terminal}"),
             What::Restored { made_at } => {
                 format!("restored from a backup of {made_at}; all access ended")
             }

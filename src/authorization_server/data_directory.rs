@@ -11,6 +11,9 @@ const LOCK: &str = "lock";
 /// Says that the directory was completely set up once.
 const MARKER: &str = "initialized";
 
+/// Says that a restore has begun and not ended.
+const RESTORING: &str = "restoring";
+
 /// A data directory that this process has to itself for as long as the value lives.
 #[derive(Debug)]
 pub(crate) struct DataDirectory {
@@ -64,6 +67,24 @@ impl DataDirectory {
     /// the set-up goes on at the next start.
     pub(crate) fn mark_initialized(&self) -> Result<(), OpenError> {
         if self.is_initialized()? { Ok(()) } else { self.write(MARKER, b"") }
+    }
+
+    /// Whether a restore was begun and has not come to its end.
+    pub(crate) fn is_restoring(&self) -> Result<bool, OpenError> {
+        let mark = self.path.join(RESTORING);
+        mark.try_exists().map_err(at(&mark))
+    }
+
+    /// Notes that what is in here is not whole until [`Self::end_restore`].
+    pub(crate) fn begin_restore(&self) -> Result<(), OpenError> {
+        self.write(RESTORING, b"")
+    }
+
+    /// Notes that everything is whole again.
+    pub(crate) fn end_restore(&self) -> Result<(), OpenError> {
+        let mark = self.path.join(RESTORING);
+        fs::remove_file(&mark).map_err(at(&mark))?;
+        self.sync().map_err(at(&mark))
     }
 
     /// Writes a file that only this user can read, and returns when it is on the

@@ -90,6 +90,8 @@ pub enum EndReason {
     RevokedByOperator,
     /// The client was removed at the terminal.
     ClientRemoved,
+    /// The server was restored from a backup, which cannot know what was revoked since.
+    Restored,
     /// A refresh token was presented that its rightful holder no longer uses.
     RefreshTokenReused,
 }
@@ -104,6 +106,7 @@ impl EndReason {
             Self::ClientWithdrawn => "its maker took the app back",
             Self::RevokedByOperator => "it was revoked at the server's terminal",
             Self::ClientRemoved => "the app was removed at the server's terminal",
+            Self::Restored => "the server was restored from a backup",
             Self::CodeReplayed => "its sign-in code was used twice",
             Self::RefreshTokenReused => "a token that it had replaced was used again",
         }

@@ -16,6 +16,7 @@ pub mod administration;
 mod assertion;
 pub mod audit;
 pub mod authorization;
+pub mod backup;
 mod body;
 mod browsing;
 pub mod client;
@@ -128,6 +129,9 @@ impl AuthorizationServer {
             return Err(OpenError::IssuerNotAnOrigin(settings.issuer.to_string()));
         }
         let home = Arc::new(DataDirectory::claim(&settings.data_dir)?);
+        if home.is_restoring()? {
+            return Err(OpenError::RestoreUnfinished(home.path().to_owned()));
+        }
         let master = MasterSecret::load(&home, &entropy)?;
         let policy = settings.key_policy();
         let keys = SigningKeys::load(Arc::clone(&home), &master, &entropy, clock.now(), policy)?;

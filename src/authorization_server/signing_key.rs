@@ -120,6 +120,30 @@ impl SigningKeys {
         Ok(keys)
     }
 
+    /// Makes new keys in the place of all that there are: whatever was signed before is
+    /// dead.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`]
+    pub(crate) fn replace(
+        home: Arc<DataDirectory>,
+        master: &MasterSecret,
+        entropy: &Entropy,
+        now: UnixTime,
+        policy: KeyPolicy,
+    ) -> Result<(), OpenError> {
+        let keys = Self {
+            sealing: master.sealing_key("signing keys"),
+            entropy: entropy.clone(),
+            policy,
+            changing: Mutex::default(),
+            state: RwLock::new(Arc::new(State::nothing())),
+            home,
+        };
+        keys.keep_up(now).map(drop)
+    }
+
     /// Does what is due: retires, publishes and drops keys. Answers the name of the key
     /// that signs from now on, if that is another one.
     ///

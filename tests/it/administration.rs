@@ -1,6 +1,8 @@
 //! The commands about people, apps and keys, as the owner runs them beside a server that
 //! runs, and without one.
 
+#![expect(clippy::disallowed_methods, reason = "the files of the test itself")]
+
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -344,6 +346,64 @@ async fn what_happened_is_told() {
     assert_eq!((&registered["by"], &registered["name"]), (&json!("stranger"), &json!("An app")));
     let owners = run.command("audit export --user owner").out;
     assert!(owners.contains("signed_in") && !owners.contains("registered"), "{owners}");
+}
+
+/// Issue 4 "Administration": a backup is made while the server runs, and restored when it
+/// does not; after it, nothing of before lets anybody in.
+#[tokio::test]
+async fn a_backup_comes_back_without_any_access() {
+    let mut run = Running::start();
+    let (client, before) = run.connected("Kept app").await;
+    let file = run.data.with_extension("backup");
+    let name = file.to_str().unwrap();
+    let made = run.command(&format!("backup {name}"));
+    assert_eq!(made.code, 0, "{}", made.err);
+    assert!(made.out.contains("are not in it"), "{}", made.out);
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let again = run.command(&format!("backup {name}"));
+    assert_eq!(again.code, 2, "a backup is not overwritten");
+    let rotated = Tokens::of(&client.refresh(&run.server, &before.refresh).await.json());
+    let (later, after) = run.connected("Later app").await;
+    let mut browser = Browser::signed_in(&run.server).await;
+
+    let running = run.command(&format!("restore {name} --replace"));
+    assert_eq!(running.code, 2);
+    assert!(running.err.contains("stop it first"), "{}", running.err);
+    run.server.kill();
+    let occupied = run.command(&format!("restore {name}"));
+    assert_eq!(occupied.code, 2);
+    assert!(occupied.err.contains("--replace"), "{}", occupied.err);
+    let damaged = run.data.with_extension("damaged");
+    fs::write(&damaged, &fs::read_to_string(&file).unwrap()[..100]).unwrap();
+    let refused = run.command(&format!("restore {} --replace", damaged.display()));
+    assert_eq!(refused.code, 2);
+    let done = run.command(&format!("restore {name} --replace"));
+    assert_eq!(done.code, 0, "{}", done.err);
+    run.restart();
+
+    for tokens in [&before, &rotated, &after] {
+        assert_eq!(run.status(tokens).await, 401);
+    }
+    for refresh in [&before.refresh, &rotated.refresh] {
+        let refused = client.refresh(&run.server, refresh).await;
+        assert_eq!(
+            (refused.status.as_u16(), &refused.json()["error"]),
+            (400, &json!("invalid_grant"))
+        );
+    }
+    // Registered after the backup: it is told to register anew.
+    let unknown = later.refresh(&run.server, &after.refresh).await;
+    assert_eq!(
+        (unknown.status.as_u16(), &unknown.json()["error"]),
+        (401, &json!("invalid_client"))
+    );
+    let page = browser.open(&run.server, "/account").await;
+    assert!(!page.reply().body.contains("Your account"), "signed out");
+    let mut browser = Browser::signed_in(&run.server).await;
+    let page = browser.open(&run.server, "/account").await;
+    assert!(page.reply().body.contains("the server was restored from a backup"));
+    let tokens = client.tokens(&run.server, &["wiki:read"]).await;
+    assert_eq!(run.status(&tokens).await, 200, "the app is known, and asks anew");
 }
 
 /// What stands in the answer is for the owner; secrets are for nobody.

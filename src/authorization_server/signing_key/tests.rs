@@ -224,8 +224,8 @@ async fn a_file_of_an_older_version_is_read() {
     let test = test.restart_on(|data_dir| {
         let path = data_dir.join("signing-keys.json");
         #[expect(clippy::disallowed_methods, reason = "the file of the test itself")]
-        let text = fs::read_to_string(&path).unwrap();
-        let mut file: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let old = fs::read_to_string(&path).unwrap();
+        let mut file: serde_json::Value = serde_json::from_str(&old).unwrap();
         let keys = file["keys"].as_array_mut().unwrap();
         keys.retain(|key| key["state"] == "current");
         keys[0].as_object_mut().unwrap().retain(|name, _| name != "since" && name != "signed_for");

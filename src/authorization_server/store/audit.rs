@@ -8,6 +8,10 @@ use crate::authorization_server::audit::{Actor, Event, What};
 use crate::authorization_server::grant::GrantId;
 use crate::clock::UnixTime;
 
+/// The names of the two trees.
+pub(super) const OWN: &str = "audit";
+pub(super) const STRANGERS: &str = "audit_of_strangers";
+
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Two shelves: what strangers cause as often as they like fills its own.
@@ -104,8 +108,8 @@ impl Store {
     pub(crate) fn note(&self, event: &Event) -> Result<(), StoreError> {
         let trail = &self.0.trail;
         let number = trail.next.fetch_add(1, Ordering::SeqCst);
-        let shelf = if event.is_strangers() { &trail.strangers } else { &trail.own };
-        shelf.append(number, event)
+        let part = if event.is_strangers() { &trail.strangers } else { &trail.own };
+        part.append(number, event)
     }
 
     /// Writes down that a grant was ended just now. One that was over before is no news.

@@ -32,6 +32,11 @@ struct StoredClient {
     was_approved: bool,
 }
 
+/// Whether a stored client can be read.
+pub(super) fn is_readable(bytes: &[u8]) -> bool {
+    decode::<StoredClient>(bytes).is_ok()
+}
+
 impl Store {
     /// The client of that name.
     pub(crate) fn client(&self, id: &ClientId) -> Result<Option<RegisteredClient>, StoreError> {

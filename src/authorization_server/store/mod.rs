@@ -15,6 +15,7 @@
 //! - codes, tokens and secrets come in as digests.
 
 mod audit;
+pub(crate) mod backup;
 pub(crate) mod choices;
 pub(crate) mod clients;
 pub(crate) mod codes;
@@ -43,6 +44,7 @@ use super::data_directory::DataDirectory;
 pub(crate) struct Store(Arc<Inner>);
 
 struct Inner {
+    database: sled::Db,
     trees: Trees,
     live_grants: LiveGrants,
     trail: Trail,
@@ -116,6 +118,11 @@ pub enum OpenError {
          another with --data-dir DIR"
     )]
     InUse(PathBuf),
+    /// A restore was begun and not ended.
+    #[error(
+        "a restore of {0} did not come to its end; run `brain-mcp restore FILE --replace` again"
+    )]
+    RestoreUnfinished(PathBuf),
     /// The marker file says that there was a database; what opened is empty.
     #[error(
         "the database in {0} has lost its contents; restore a backup, or remove the whole data \

@@ -120,7 +120,7 @@ async fn reuse_and_revocation_are_written_down() {
         .into_iter()
         .filter(|event| matches!(event.what, What::Ended { .. }))
         .inspect(|event| {
-            assert_eq!((event.by, &*event.user.clone().unwrap()), (Actor::Client, "owner"))
+            assert_eq!((event.by, &*event.user.clone().unwrap()), (Actor::Client, "owner"));
         })
         .map(|event| event.what)
         .collect();
