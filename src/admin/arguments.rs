@@ -28,6 +28,8 @@ pub enum Command {
     Search(Box<SearchFlags>),
     /// Show what the vault consists of, and how well it is indexed.
     Stats(Box<QuestionFlags>),
+    /// Look for what is wrong: configuration, vaults, rules, public addresses.
+    Check(Box<CheckFlags>),
     /// What is done about people, apps and keys.
     #[command(flatten)]
     Manage(Order),
@@ -134,6 +136,17 @@ impl ConfigurationFlags {
         };
         Key::ALL.into_iter().filter_map(move |key| Some((key, value(key).clone()?)))
     }
+}
+
+/// What to check, and how to print it.
+#[derive(Clone, Debug, Args)]
+pub struct CheckFlags {
+    /// The configuration, as `serve` takes it.
+    #[command(flatten)]
+    pub configuration: ConfigurationFlags,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// What to classify, and how to print it.

@@ -11,6 +11,7 @@
 pub mod arguments;
 pub mod classify;
 mod desk;
+pub mod doctor;
 pub mod manage;
 pub mod orders;
 pub mod protocol;

@@ -77,7 +77,8 @@ fn about(user: Option<&str>, event: Event) -> Event {
 /// The start of a session's digest, in hexadecimal: it is typed, and base64url can begin
 /// with a minus.
 fn session_name(key: SessionKey) -> String {
-    key.as_bytes()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    let start = key.as_bytes().first_chunk().expect("8 is less than 32");
+    format!("{:016x}", u64::from_be_bytes(*start))
 }
 
 impl AuthorizationServer {

@@ -11,6 +11,8 @@ mod any_input;
 mod attributes_against_git;
 /// Malformed input at every route and tool.
 mod bad_input;
+/// The command `check`, before proxies and rules that are right and wrong.
+mod check;
 /// Rules come and go while clients ask.
 mod class_changes;
 /// The command `classify`, as the owner runs it.
