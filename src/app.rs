@@ -6,6 +6,7 @@
 
 mod body_deadline;
 mod connections;
+mod drip;
 mod housekeeping;
 mod layers;
 mod parts;

@@ -1,7 +1,9 @@
 //! How a command comes to the data: through the socket of the server that runs, or, if
 //! none does, by opening the store itself.
 
+use std::fs;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -81,6 +83,7 @@ impl Place {
                 directory.display()
             );
         }
+        require_own(&directory)?;
         match AuthorizationServer::open(self.settings()?, Clock::system(), Entropy::system()) {
             Ok(server) => Ok(Reached::Closed(Box::new(server))),
             Err(OpenError::InUse(path)) => bail!(
@@ -105,6 +108,20 @@ impl Reached {
             }
         }
     }
+}
+
+/// Makes sure that what is written there belongs to the user who runs the server.
+pub(super) fn require_own(directory: &Path) -> anyhow::Result<()> {
+    // One that is not there yet will be ours.
+    let Ok(metadata) = fs::metadata(directory) else { return Ok(()) };
+    if metadata.uid() != rustix::process::geteuid().as_raw() {
+        bail!(
+            "{} belongs to another user, and no server runs; start the server, or run this \
+             command as the user who runs it",
+            directory.display()
+        );
+    }
+    Ok(())
 }
 
 /// The socket of the server that has this directory, if one runs.

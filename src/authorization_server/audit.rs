@@ -169,7 +169,9 @@ impl Event {
             What::KeyRevoked { kid } => format!("the key {kid} was revoked{terminal}"),
             What::BackupMade => format!("a backup was made{terminal}"),
             What::Restored { made_at } => {
-                format!("restored from a backup of {made_at}; all access ended")
+                let seconds = i64::try_from(made_at.as_seconds()).unwrap_or(i64::MAX);
+                let day = jiff::Timestamp::from_second(seconds).unwrap_or_default();
+                format!("restored from a backup of {day}; all access ended")
             }
         }
     }

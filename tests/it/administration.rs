@@ -285,6 +285,23 @@ fn without_any_data_the_owner_is_told_what_to_do() {
     assert_eq!(command(&run.data, "grant revoke", "").code, 2, "which one?");
 }
 
+/// Files that a command makes belong to who runs it; the server must be able to read them.
+#[test]
+fn the_stored_data_of_another_user_is_left_alone() {
+    let run = Running::start();
+    let Running { mut server, data, .. } = run;
+    server.kill();
+    // Only root can give something away; whoever else runs the tests has seen the rest.
+    if std::os::unix::fs::chown(&data, Some(65_534), None).is_err() {
+        return;
+    }
+    let refused = command(&data, "grant list", "");
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("belongs to another user"), "{}", refused.err);
+    std::os::unix::fs::chown(&data, Some(0), None).unwrap();
+    assert_eq!(command(&data, "grant list", "").code, 0);
+}
+
 /// Whatever comes through the socket is answered or cut off, and the server goes on.
 #[test]
 fn nonsense_at_the_socket_is_refused() {
@@ -404,6 +421,8 @@ async fn a_backup_comes_back_without_any_access() {
     let mut browser = Browser::signed_in(&run.server).await;
     let page = browser.open(&run.server, "/account").await;
     assert!(page.reply().body.contains("the server was restored from a backup"));
+    let tail = run.command("audit tail").out;
+    assert!(tail.contains("restored from a backup of 20"), "{tail}");
     let tokens = client.tokens(&run.server, &["wiki:read"]).await;
     assert_eq!(run.status(&tokens).await, 200, "the app is known, and asks anew");
 }

@@ -37,6 +37,7 @@ enum Habit {
     LetsEverybodyIn,
     LivesInThePast,
     ForwardsTheEndpointOnly,
+    HoldsBack,
 }
 
 /// A server behind a proxy with a habit, and what `check` says of it from outside.
@@ -99,6 +100,11 @@ async fn forward(habit: Habit, router: Router, mut request: Request) -> Response
         Habit::LivesInThePast => {
             headers.insert(DATE, "Tue, 01 Jan 2019 00:00:00 GMT".parse().unwrap());
         }
+        Habit::HoldsBack => {
+            let (parts, body) = response.into_parts();
+            let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
+            return Response::from_parts(parts, body.into());
+        }
         _ => {}
     }
     response
@@ -131,6 +137,7 @@ async fn what_proxies_do_wrong_is_told() {
         (Habit::KeepsWellKnownToItself, "is no JSON document (404", "/.well-known/"),
         (Habit::LetsEverybodyIn, "without asking for a token", "something else"),
         (Habit::LivesInThePast, "differ by", "set the clock"),
+        (Habit::HoldsBack, "holds streamed answers back", "buffering"),
         (Habit::ForwardsTheEndpointOnly, "/token is not this server's", "all paths"),
     ] {
         let findings = seen(habit, |_| {}).await;

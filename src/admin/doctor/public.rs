@@ -1,9 +1,9 @@
 //! The public addresses, asked as a client asks that has nothing but the URL.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jiff::fmt::rfc2822::DateTimeParser;
-use reqwest::header::{AUTHORIZATION, DATE, HeaderMap, ORIGIN, WWW_AUTHENTICATE};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, ORIGIN, WWW_AUTHENTICATE};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, StatusCode};
 use serde_json::Value;
@@ -31,6 +31,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A clock that is further off makes tokens expire early or not be valid yet.
 const MOST_SKEW: Duration = Duration::from_secs(60);
+
+/// The halves of a slow answer are sent a second apart, and arrive about so.
+const STREAMED: Duration = Duration::from_millis(400);
 
 /// Someone else's web page.
 const FOREIGN_ORIGIN: &str = "https://client.example";
@@ -77,6 +80,7 @@ pub async fn look(expected: &Expected, clock: &Clock) -> Vec<Finding> {
         findings.push(client.authorization(resource).await);
     }
     findings.push(client.resource_metadata(expected).await);
+    findings.extend(client.streaming(expected.resource.origin()).await);
     if expected.is_ours {
         findings.extend(client.issuer(expected).await);
     }
@@ -195,6 +199,32 @@ impl Probe {
                 "let the proxy pass it on: some drop it, or take it for a sign-in of their own",
             )
         }
+    }
+
+    /// Whether the two halves of a slow answer arrive apart, as they are sent.
+    async fn streaming(&self, origin: &str) -> Option<Finding> {
+        let url = format!("{origin}/health?stream");
+        let mut response = self.0.get(&url).send().await.ok()?;
+        if !response.headers().get(CONTENT_TYPE)?.as_bytes().starts_with(b"text/event-stream") {
+            return Some(Finding::warning(
+                format!("{url} is not this server's; whether answers are streamed was not seen"),
+                "let the proxy forward /health too, or look at its buffering yourself",
+            ));
+        }
+        let mut arrivals = Vec::new();
+        while let Ok(Some(_)) = response.chunk().await {
+            arrivals.push(Instant::now());
+        }
+        let (first, last) = (arrivals.first()?, arrivals.last()?);
+        Some(if last.duration_since(*first) >= STREAMED {
+            Finding::fine("answers are streamed")
+        } else {
+            Finding::fault(
+                "something in front of the server holds streamed answers back",
+                "turn buffering off for it (nginx: `proxy_buffering off`): apps wait for notices \
+                 that do not come",
+            )
+        })
     }
 
     async fn resource_metadata(&self, expected: &Expected) -> Finding {

@@ -12,7 +12,7 @@ use anyhow::{Context as _, bail};
 use super::{form, print, reach};
 use crate::admin::orders::{Backup as BackupOrder, Restore as RestoreOrder};
 use crate::admin::protocol::{Reply, Request};
-use crate::admin::reach::connect;
+use crate::admin::reach::{connect, require_own};
 use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::backup::Backup;
 use crate::clock::Clock;
@@ -66,6 +66,7 @@ pub(super) fn restore(order: &RestoreOrder) -> anyhow::Result<ExitCode> {
         bail!("a server runs on that data; stop it first");
     }
     let settings = place.settings()?;
+    require_own(&settings.data_dir)?;
     let (clock, entropy) = (Clock::system(), Entropy::system());
     AuthorizationServer::restore(&settings, &backup, *replace, &clock, &entropy)?;
     let moved = if backup.issuer() == settings.issuer.as_str() {
