@@ -26,6 +26,7 @@ pub(super) fn look() -> Vec<Finding> {
 /// The program, if it says its version.
 pub(super) fn found(program: &str) -> Option<Finding> {
     let output = Command::new(program).arg("--version").output().ok()?;
-    let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    let said = [output.stdout, output.stderr].concat();
+    let version = String::from_utf8_lossy(&said).trim().to_owned();
     output.status.success().then(|| Finding::fine(format!("{program} is there: {version}")))
 }

@@ -113,9 +113,10 @@ fn committed_plainly(root: &Path) -> Option<Finding> {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let plain: Vec<&str> = text.lines().filter(|line| line.contains("NOT ENCRYPTED")).collect();
     let first = plain.first()?.trim().trim_start_matches("encrypted: ");
+    let first = first.split_once(" ***").map_or(first, |(path, _)| path);
     Some(Finding::fault(
         format!(
-            "{} pages are to be encrypted and are committed as plain text: {first}",
+            "{} pages are to be encrypted and are committed as plain text, such as {first}",
             plain.len()
         ),
         "run `git-crypt status -f` in the vault and commit; what is in the history stays readable",
