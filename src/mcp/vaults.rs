@@ -28,9 +28,21 @@ pub struct UserVaults {
 }
 
 /// The caller has no vault of that name, or no vault at all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("There is no vault of that name for this client.")]
-pub struct NoSuchVault;
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("There is no vault of that name for this client.{}", self.cure())]
+pub struct NoSuchVault {
+    /// The names that the caller has for its own vaults.
+    own: Vec<String>,
+}
+
+impl NoSuchVault {
+    fn cure(&self) -> String {
+        match &*self.own {
+            [] => " Leave vault out.".to_owned(),
+            own => format!(" Leave vault out for the first, or give one of: {}.", own.join(", ")),
+        }
+    }
+}
 
 impl Vaults {
     /// One vault for the one owner of this server.
@@ -70,13 +82,15 @@ impl Vaults {
     pub fn find(&self, viewer: &Viewer, name: &str) -> Result<&Vault, NoSuchVault> {
         match &*self.0 {
             Assignment::Single(vault) if name.is_empty() => Ok(vault),
-            Assignment::Single(_) => Err(NoSuchVault),
+            Assignment::Single(_) => Err(NoSuchVault { own: Vec::new() }),
             Assignment::BySubject(users) => {
-                let vaults = users.get(viewer.subject()).ok_or(NoSuchVault)?;
+                let vaults =
+                    users.get(viewer.subject()).ok_or_else(|| NoSuchVault { own: Vec::new() })?;
                 if name.is_empty() {
                     Ok(&vaults.default)
                 } else {
-                    vaults.named.get(name).ok_or(NoSuchVault)
+                    let own = || vaults.named.keys().cloned().collect();
+                    vaults.named.get(name).ok_or_else(|| NoSuchVault { own: own() })
                 }
             }
         }

@@ -47,7 +47,8 @@ impl Vault {
         let parsed = markdown::parse(&text, &self.0.reader.zone);
         let dates = self.dates();
         let scene = self.scene(viewer, &snapshot, dates.as_deref());
-        let language = self.0.reader.languages.of_note(parsed.language.as_deref());
+        let language =
+            self.0.reader.languages.of_note(parsed.language.as_deref(), &text[parsed.body_start..]);
         let summary = scene.summary(&Note::new(path, &parsed, language, identity));
         Ok(OpenNote { summary, class, etag: page::etag(&text), text, parsed })
     }

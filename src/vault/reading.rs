@@ -26,19 +26,55 @@ pub(super) struct Opened {
 }
 
 /// Opens a page. A text that is no path is [`ReadError::Hidden`] too.
+///
+/// What people and agents write for a path means a page as well: without the ending, with
+/// an anchor behind it, from the root. A page that the viewer may not see stands in the
+/// way of none that the text may mean too, or it would show by that.
 pub(super) fn open(parts: &Parts, viewer: &Viewer, path: &str) -> Result<Opened, ReadError> {
+    let mut refusal = None;
+    for path in meant(path) {
+        match open_exactly(parts, viewer, &path)? {
+            Ok(opened) => return Ok(opened),
+            // The reason of a page that is there says more than that another is not.
+            Err(reason) if reason != NO_SUCH_PAGE => refusal = Some((path, reason)),
+            Err(reason) => refusal = refusal.or(Some((path, reason))),
+        }
+    }
+    // First of all, so that what cannot be judged looks the same everywhere.
+    parts.keeper.snapshot().ok_or(Unavailable)?;
+    if let Some((path, reason)) = refusal {
+        refuse(parts, viewer, &path, &reason);
+    }
+    Err(Hidden.into())
+}
+
+const NO_SUCH_PAGE: &str = "there is no such page";
+
+/// The paths that a text may mean, what it says exactly first.
+fn meant(text: &str) -> Vec<VaultPath> {
+    let exact = text.parse().ok();
+    let bare = text.trim().trim_start_matches("./").trim_start_matches('/');
+    let bare = bare.split_once('#').map_or(bare, |(path, _)| path);
+    let named =
+        if VaultPath::is_page_name(bare) { bare.parse() } else { format!("{bare}.md").parse() };
+    let mut paths: Vec<VaultPath> = exact.into_iter().chain(named).collect();
+    paths.dedup();
+    paths
+}
+
+/// Opens the page at a path, or says why the viewer gets nothing.
+fn open_exactly(
+    parts: &Parts,
+    viewer: &Viewer,
+    path: &VaultPath,
+) -> Result<Result<Opened, String>, ReadError> {
     for _ in attempts() {
-        // First of all, so that what cannot be judged looks the same everywhere.
         let snapshot = parts.keeper.snapshot().ok_or(Unavailable)?;
-        let path: VaultPath = path.parse().map_err(|_| Hidden)?;
-        let Some(page) = snapshot.page(&path) else {
-            refuse(parts, viewer, &path, "there is no such page");
-            return Err(Hidden.into());
-        };
+        let Some(page) = snapshot.page(path) else { return Ok(Err(NO_SUCH_PAGE.to_owned())) };
         let class = page.class;
-        let permit = viewer
-            .permit_read(ClassifiedPath::judged(path.clone(), class))
-            .inspect_err(|_| refuse(parts, viewer, &path, &why_hidden(class)))?;
+        let Ok(permit) = viewer.permit_read(ClassifiedPath::judged(path.clone(), class)) else {
+            return Ok(Err(why_hidden(class)));
+        };
         let read = parts.root.read_page(permit, &snapshot);
         if read.as_ref().is_err_and(|reason| *reason == NoBytes::Replaced) {
             // The stamps may be too coarse to show it.
@@ -46,8 +82,13 @@ pub(super) fn open(parts: &Parts, viewer: &Viewer, path: &str) -> Result<Opened,
         } else if parts.keeper.confirms(&snapshot) {
             let Ok(read) = read else { return Err(ReadError::NotText) };
             let identity = read.identity;
-            let text = text_of(parts, viewer, &path, class, decode(read.bytes))?;
-            return Ok(Opened { path, class, text, identity, snapshot });
+            let text = match text_of(viewer, path, class, decode(read.bytes)) {
+                Err(ReadError::Hidden(_)) => {
+                    return Ok(Err(why_hidden(class_of_ciphertext(path, class))));
+                }
+                text => text?,
+            };
+            return Ok(Ok(Opened { path: path.clone(), class, text, identity, snapshot }));
         }
     }
     Err(Unavailable.into())
@@ -56,7 +97,6 @@ pub(super) fn open(parts: &Parts, viewer: &Viewer, path: &str) -> Result<Opened,
 /// Turns what was read into the answer. Ciphertext is at least confidential,
 /// whatever the rules say.
 fn text_of(
-    parts: &Parts,
     viewer: &Viewer,
     path: &VaultPath,
     class: PageClass,
@@ -66,15 +106,17 @@ fn text_of(
         Content::Text(text) => Ok(text),
         Content::Binary => Err(ReadError::NotText),
         Content::Ciphertext => {
-            let class = class.max(class_in_doubt(path.as_str()));
-            if viewer.may_see(class) {
+            if viewer.may_see(class_of_ciphertext(path, class)) {
                 Err(ReadError::Locked)
             } else {
-                refuse(parts, viewer, path, &why_hidden(class));
                 Err(Hidden.into())
             }
         }
     }
+}
+
+fn class_of_ciphertext(path: &VaultPath, class: PageClass) -> PageClass {
+    class.max(class_in_doubt(path.as_str()))
 }
 
 /// Tells the owner the real reason.

@@ -244,6 +244,8 @@ async fn links_relations_metadata_and_stats_know_visible_notes_only() {
     assert_eq!(stats["index"]["indexed"], 3);
 }
 
+const NO_SUCH_VAULT: &str = "There is no vault of that name for this client. Leave vault out.";
+
 /// L66, L68: hidden, missing and another's vault are told alike in every tool, and
 /// nothing falls back to the default vault.
 #[tokio::test]
@@ -264,7 +266,7 @@ async fn every_tool_hides_alike() {
         }
         let arguments = json!({ "path": "kitchen/Bread.md", "vault": "other" });
         let reason = scene.refusal(tool, arguments).await;
-        assert_eq!(reason, "There is no vault of that name for this client.", "{tool}");
+        assert_eq!(reason, NO_SUCH_VAULT, "{tool}");
     }
     for (tool, arguments) in [
         ("search", json!({ "query": "a", "vault": "other" })),
@@ -275,7 +277,7 @@ async fn every_tool_hides_alike() {
         ("vault_stats", json!({ "vault": "other" })),
     ] {
         let reason = scene.refusal(tool, arguments).await;
-        assert_eq!(reason, "There is no vault of that name for this client.", "{tool}");
+        assert_eq!(reason, NO_SUCH_VAULT, "{tool}");
     }
 }
 

@@ -25,7 +25,7 @@ use crate::entropy::Entropy;
 use crate::mcp::contain::{Panicked, contain};
 use crate::mcp::service::McpServer;
 use crate::mcp::toolset::Toolsets;
-use crate::mcp::vaults::{NoSuchVault, UserVaults, Vaults};
+use crate::mcp::vaults::{UserVaults, Vaults};
 use crate::resource_server::verify::VerifiedToken;
 use crate::vault::{self, Vault};
 
@@ -46,7 +46,8 @@ fn viewer(subject: &str) -> Viewer {
 fn the_single_vault_is_everybodys_and_has_no_name() {
     let vaults = Vaults::single(open_vault());
     assert!(vaults.find(&viewer("anybody"), "").is_ok());
-    assert_eq!(vaults.find(&viewer("anybody"), "work").err(), Some(NoSuchVault));
+    let error = vaults.find(&viewer("anybody"), "work").expect_err("one vault without a name");
+    assert!(error.to_string().ends_with(" Leave vault out."), "{error}");
 }
 
 #[test]
@@ -71,7 +72,10 @@ fn a_user_finds_only_vaults_of_its_own() {
     assert_eq!(names("bob"), ["a", "b", "default", ""]);
     assert!(names("eve").is_empty());
     for (subject, name) in [("ann", "a"), ("bob", "home"), ("eve", ""), ("eve", "home")] {
-        assert_eq!(find(subject, name).err(), Some(NoSuchVault), "{subject} {name}");
+        let error = find(subject, name).expect_err("not its own").to_string();
+        let own = if subject == "ann" { "default, home, work." } else { "a, b, default." };
+        let told = if subject == "eve" { "Leave vault out." } else { own };
+        assert!(error.ends_with(told), "{subject} {name}: {error}");
     }
 }
 

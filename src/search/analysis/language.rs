@@ -5,7 +5,10 @@ use std::str::FromStr;
 
 use frostem::Algorithm;
 
-use super::script::Script;
+use super::script::{Script, script_of};
+
+/// So many letters of a text tell which script it is in.
+const LETTERS_LOOKED_AT: usize = 1_000;
 
 /// A language whose words can be reduced to stems.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -214,12 +217,29 @@ impl Languages {
         self.0.first().copied().unwrap_or_default()
     }
 
-    /// The language of a note by what its frontmatter names: that, if the vault has
-    /// it, else the first. A stem of any other language would never be looked for.
+    /// The language of a note by what its frontmatter names: that, if the vault has it. A
+    /// stem of any other language would never be looked for. If nothing is named, the first
+    /// that is written in the script that the text is mostly in, else the first.
     #[must_use]
-    pub fn of_note(&self, named: Option<&str>) -> Language {
+    pub fn of_note(&self, named: Option<&str>, text: &str) -> Language {
         let named = named.and_then(|name| name.parse().ok());
-        named.filter(|language| self.0.contains(language)).unwrap_or_else(|| self.first())
+        let named = named.filter(|language| self.0.contains(language));
+        named.or_else(|| self.by_script(text)).unwrap_or_else(|| self.first())
+    }
+
+    fn by_script(&self, text: &str) -> Option<Language> {
+        let first = self.first();
+        // Most vaults have one script, and need no look.
+        if self.iter().all(|language| language.is_written_in(first.traits().script)) {
+            return None;
+        }
+        let letters = text.chars().filter(|it| it.is_alphabetic()).take(LETTERS_LOOKED_AT);
+        let scripts: Vec<Script> = letters.map(script_of).collect();
+        let share = |script| scripts.iter().filter(|its| **its == script).count();
+        let languages = self.iter().map(|language| (share(language.traits().script), language));
+        // Of equals the last would win.
+        let languages: Vec<_> = languages.collect();
+        languages.into_iter().rev().max_by_key(|(share, _)| *share).map(|(_, language)| language)
     }
 
     /// All of them, the first first.

@@ -96,12 +96,14 @@ impl KnownWords {
 impl Packed {
     /// Packs the letters of a word, which are in lower case: fifteen at most, five bits
     /// each, of which none is zero.
+    #[expect(clippy::cast_possible_truncation, reason = "the eleven bits that are left")]
     pub(super) const fn of([first, second]: Key) -> Self {
         let (first, second) = (five_bits_each(first), five_bits_each(second));
         Self { low: first | second << 40, high: (second >> 24) as u16 }
     }
 
     /// Whoever writes words that collide only makes the table useless.
+    #[expect(clippy::cast_possible_truncation, reason = "fourteen bits")]
     const fn place(self) -> usize {
         const FACTOR: u64 = 0x517c_c1b7_2722_0a95;
         let hash = (self.low ^ (self.high as u64) << 48).wrapping_mul(FACTOR);

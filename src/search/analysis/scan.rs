@@ -308,7 +308,7 @@ mod tests {
     fn found(text: &str) -> Vec<String> {
         let mut found = Vec::new();
         scan(&mut Buffers::default(), text, &mut |it: super::Found<'_>| {
-            found.push(format!("{it:?}"))
+            found.push(format!("{it:?}"));
         });
         found
     }

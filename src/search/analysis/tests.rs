@@ -240,9 +240,9 @@ fn languages_have_names_and_codes() {
     assert!(error.contains("klingon") && error.contains("german"), "{error}");
     let languages = Languages::new([Language::German, Language::English, Language::German]);
     assert_eq!(languages.iter().collect::<Vec<_>>(), [Language::German, Language::English]);
-    assert_eq!(languages.of_note(Some("en-US")), Language::English);
-    assert_eq!(languages.of_note(Some("fr")), Language::German);
-    assert_eq!(languages.of_note(None), Language::German);
+    assert_eq!(languages.of_note(Some("en-US"), "Ende"), Language::English);
+    assert_eq!(languages.of_note(Some("fr"), "fin"), Language::German);
+    assert_eq!(languages.of_note(None, "end"), Language::German);
     assert_eq!(Languages::new([]), Languages::default());
 }
 
@@ -422,4 +422,19 @@ fn check_any(language: Language, text: &str) -> Result<(), TestCaseError> {
     });
     prop_assert_eq!(failure, None);
     Ok(())
+}
+
+/// A note that names no language is not reduced as one that its script rules out.
+#[test]
+fn a_script_tells_the_language_of_a_note_that_names_none() {
+    let languages = Languages::new([Language::English, Language::Russian, Language::German]);
+    let of = |text| languages.of_note(None, text);
+    assert_eq!(of("Книги о вине и о хлебе, second edition"), Language::Russian);
+    assert_eq!(of("Ein Buch über Wein, или нет"), Language::English);
+    assert_eq!(of("2024 — 猫"), Language::English);
+    assert_eq!(of(""), Language::English);
+    assert_eq!(languages.of_note(Some("de"), "Книги"), Language::German);
+    let russian_first = Languages::new([Language::Russian, Language::English]);
+    assert_eq!(russian_first.of_note(None, "Books of wine"), Language::English);
+    assert_eq!(russian_first.of_note(None, ""), Language::Russian);
 }

@@ -211,7 +211,8 @@ impl<'a> Desk<'a> {
         let reader = self.task.reader;
         let Some(part) = partition(page.class, reader.is_in_inbox(path)) else { return };
         let parsed = (reader.parse)(text, &reader.zone);
-        let language = reader.languages.of_note(parsed.language.as_deref());
+        let language =
+            reader.languages.of_note(parsed.language.as_deref(), &text[parsed.body_start..]);
         let note = Arc::new(Note::new(path.clone(), &parsed, language, identity));
         let keys = Keys::of(&note);
         let document = document(&note, &keys, &parsed, text);

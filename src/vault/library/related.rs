@@ -163,7 +163,8 @@ fn by_words(view: &View<'_>, note: &Note, text: &str, found: &mut BTreeMap<Vault
 /// stand there, in lower case.
 fn spellings(view: &View<'_>, text: &str, terms: &HashSet<&str>) -> HashMap<String, String> {
     let parsed = markdown::parse(text, &view.reader.zone);
-    let language = view.reader.languages.of_note(parsed.language.as_deref());
+    let language =
+        view.reader.languages.of_note(parsed.language.as_deref(), &text[parsed.body_start..]);
     let mut spelled = HashMap::new();
     Analyzer::new(language).analyze(text, &mut |token| {
         if terms.contains(token.term) && !spelled.contains_key(token.term) {

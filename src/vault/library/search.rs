@@ -105,7 +105,10 @@ fn passage(
         (start, note.language)
     } else {
         let parsed = markdown::parse(&text, &view.reader.zone);
-        (parsed.body_start, view.reader.languages.of_note(parsed.language.as_deref()))
+        (
+            parsed.body_start,
+            view.reader.languages.of_note(parsed.language.as_deref(), &text[parsed.body_start..]),
+        )
     };
     let parsed = markdown::parse_body(&text, start);
     let body = &text[start..];

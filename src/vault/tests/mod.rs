@@ -8,6 +8,7 @@ mod following;
 mod inbox;
 mod incremental;
 mod locked;
+mod meaning;
 mod race;
 mod repositories;
 mod rules;
