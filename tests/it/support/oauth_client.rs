@@ -35,6 +35,11 @@ pub struct Tokens {
 impl OAuthClient {
     /// Registers a client (RFC 7591).
     pub async fn registered(site: &Site, name: &str) -> Self {
+        Self::try_registered(site, name).await.expect("an answer")
+    }
+
+    /// Registers a client; nothing if the connection broke.
+    pub async fn try_registered(site: &Site, name: &str) -> Option<Self> {
         let body = json!({
             "client_name": name,
             "redirect_uris": [REDIRECT_URI],
@@ -44,10 +49,10 @@ impl OAuthClient {
             .header("content-type", "application/json")
             .body(Body::from(body.to_string()))
             .expect("a request");
-        let reply = site.send(request).await;
+        let reply = site.try_send(request).await?;
         assert_eq!(reply.status, 201, "{}", reply.body);
         let id = reply.json()["client_id"].as_str().expect("an id").to_owned();
-        Self { id }
+        Some(Self { id })
     }
 
     /// Where it sends the owner's browser.
@@ -117,8 +122,13 @@ impl OAuthClient {
 
     /// Revokes a token (RFC 7009).
     pub async fn revoke(&self, site: &Site, token: &str) -> Reply {
+        self.try_revoke(site, token).await.expect("an answer")
+    }
+
+    /// Revokes a token; nothing if the connection broke.
+    pub async fn try_revoke(&self, site: &Site, token: &str) -> Option<Reply> {
         let fields = [("token", token), ("client_id", &*self.id)];
-        post_form(site, "/revoke", &fields).await.expect("an answer")
+        post_form(site, "/revoke", &fields).await
     }
 
     /// The whole way: a fresh sign-in, consent to exactly `scopes`, tokens.
