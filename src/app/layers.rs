@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Once};
 
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{ConnectInfo, RawQuery, Request, State};
 use axum::http::header::X_CONTENT_TYPE_OPTIONS;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::middleware::{Next, from_fn, from_fn_with_state, map_request};
@@ -16,6 +16,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use tracing::Instrument as _;
 
 use super::body_deadline;
+use super::drip;
 use super::unread::take_in_unread_body;
 use crate::peer::Peer;
 use crate::resource_server::host_origin::{AllowedSites, require_known_host};
@@ -44,9 +45,13 @@ pub(super) fn around(
         .layer(from_fn_with_state(proxies, log_request))
 }
 
-/// Alive and ready. Nothing about pages or people: it needs no token.
-async fn health() -> Json<serde_json::Value> {
-    Json(json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") }))
+/// Alive and ready. Nothing about pages or people: it needs no token. With `?stream` it
+/// is told slowly.
+async fn health(RawQuery(query): RawQuery) -> Response {
+    if query.as_deref() == Some("stream") {
+        return drip::answer();
+    }
+    Json(json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") })).into_response()
 }
 
 async fn not_found() -> Response {

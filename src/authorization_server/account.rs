@@ -1,10 +1,10 @@
 //! What a user sees of what was given away, and takes back.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::AuthorizationServer;
+use super::audit::{Actor, Event, What};
 use super::client::{ClientId, RegisteredClient};
 use super::client_metadata::written_out;
 use super::grant::{EndReason, Grant, GrantId, Terms};
@@ -25,6 +25,9 @@ use crate::refusals::Refused;
 const ENDED_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// How many refusals are shown.
 const REFUSALS: usize = 50;
+/// How many events are shown, and how many of them at most that strangers cause.
+const EVENTS: usize = 20;
+const STRANGERS_EVENTS: usize = 5;
 
 /// Everything of one user.
 pub(super) struct Account {
@@ -36,6 +39,8 @@ pub(super) struct Account {
     pub(super) refused: Vec<(String, Refused)>,
     /// Browsers in which the user is signed in, this one first.
     pub(super) browsers: Vec<Browser>,
+    /// What happened lately, the last first, in words.
+    pub(super) events: Vec<(UnixTime, String)>,
 }
 
 /// Who a client is.
@@ -75,29 +80,6 @@ pub(super) struct Browser {
     pub(super) is_this: bool,
     pub(super) signed_in_at: UnixTime,
     pub(super) seen_at: UnixTime,
-}
-
-/// When each grant was last used, since the start; a use is no reason to write.
-#[derive(Debug, Default)]
-pub(super) struct LastUses(Mutex<HashMap<GrantId, UnixTime>>);
-
-impl LastUses {
-    pub(super) fn note(&self, id: GrantId, now: UnixTime) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id, now);
-    }
-
-    /// Forgets the grants that are no longer known.
-    pub(super) fn forget_unless(&self, is_known: impl Fn(&GrantId) -> bool) {
-        let mut uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        uses.retain(|id, _| is_known(id));
-    }
-
-    /// The last use; at least as late as the last renewal of the tokens.
-    fn of(&self, grant: &Grant) -> UnixTime {
-        let uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let noted = uses.get(&grant.id).copied();
-        noted.map_or(grant.family.renewed_at(), |noted| noted.max(grant.family.renewed_at()))
-    }
 }
 
 impl App {
@@ -155,9 +137,11 @@ impl AuthorizationServer {
                     clients.insert(id.clone(), store.client(id)?);
                 }
             }
-            Ok((grants, clients, store.sessions_of(&name)?))
+            let is_own = |event: &Event| event.user.as_deref() == Some(&*name);
+            let events = store.newest_events(EVENTS, STRANGERS_EVENTS, is_own)?;
+            Ok((grants, clients, store.sessions_of(&name)?, events))
         });
-        let (grants, clients, sessions) = read.await?;
+        let (grants, clients, sessions, events) = read.await?;
         let client_of = |grant: &Grant| clients.get(&grant.terms.client).and_then(Option::as_ref);
         let mut connections = Vec::new();
         let mut ended = Vec::new();
@@ -194,10 +178,11 @@ impl AuthorizationServer {
             })
             .collect();
         browsers.sort_by_key(|browser| (!browser.is_this, std::cmp::Reverse(browser.seen_at)));
-        Ok(Account { apps, ended, refused: refused.collect(), browsers })
+        let events = events.iter().map(|event| (event.at, event.text(name_of))).collect();
+        Ok(Account { apps, ended, refused: refused.collect(), browsers, events })
     }
 
-    fn connection(
+    pub(super) fn connection(
         &self,
         grant: &Grant,
         client: Option<&RegisteredClient>,
@@ -237,16 +222,36 @@ impl AuthorizationServer {
     /// [`StoreError`]
     pub(super) async fn disconnect(&self, user: &str, id: GrantId) -> Result<bool, StoreError> {
         let Some(client) = self.client_of_own(user, id) else { return Ok(false) };
-        let (now, name, reason) = (self.clock().now(), user.to_owned(), EndReason::RevokedByUser);
+        let ended = self.end_grant(id, (user.to_owned(), client), EndReason::RevokedByUser).await?;
+        tracing::info!(user, grant = %id, "the user disconnected an app");
+        Ok(ended)
+    }
+
+    /// Ends a grant of that user to that client, and the codes that the same two could
+    /// still make one of. Answers whether there was such a grant.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub(super) async fn end_grant(
+        &self,
+        id: GrantId,
+        (user, client): (String, ClientId),
+        reason: EndReason,
+    ) -> Result<bool, StoreError> {
+        let now = self.clock().now();
+        let by = match reason {
+            EndReason::RevokedByOperator => Actor::Operator,
+            _ => Actor::User,
+        };
         let ended = self.store().change(move |store| {
             let ended = store.change_grant(id, |grant| grant.end(now, reason))?;
-            let is_same = |terms: &Terms| terms.subject == name && terms.client == client;
+            store.note_end(id, by, now)?;
+            let is_same = |terms: &Terms| terms.subject == user && terms.client == client;
             store.withdraw_codes(is_same)?;
             Ok(ended.is_some())
         });
-        let ended = ended.await?;
-        tracing::info!(user, grant = %id, "the user disconnected an app");
-        Ok(ended)
+        ended.await
     }
 
     /// Takes scopes away from a grant of a user, for good, and answers what is left of
@@ -261,15 +266,19 @@ impl AuthorizationServer {
         id: GrantId,
         left: ScopeSet,
     ) -> Result<Option<ScopeSet>, StoreError> {
-        if self.client_of_own(user, id).is_none() {
-            return Ok(None);
-        }
-        let now = self.clock().now();
+        let Some(client) = self.client_of_own(user, id) else { return Ok(None) };
+        let (now, name) = (self.clock().now(), user.to_owned());
         let narrowed = self.store().change(move |store| {
-            store.change_grant(id, |grant| {
+            let left = store.change_grant(id, |grant| {
                 grant.narrow(left, now);
                 grant.scopes_at(now).unwrap_or(ScopeSet::NONE)
-            })
+            })?;
+            store.note_end(id, Actor::User, now)?;
+            if let Some(scopes) = left.filter(|left| !left.is_empty()) {
+                let event = Event::new(now, Actor::User, What::Narrowed { scopes });
+                store.note(&event.of_user(&name).of_client(&client).of_grant(id))?;
+            }
+            Ok(left)
         });
         let left = narrowed.await?;
         let scopes = left.unwrap_or(ScopeSet::NONE);
@@ -297,7 +306,10 @@ impl AuthorizationServer {
     pub(super) async fn disconnect_all(&self, user: &str) -> Result<(), StoreError> {
         let (now, name, reason) = (self.clock().now(), user.to_owned(), EndReason::RevokedByUser);
         let ended = self.store().change(move |store| {
-            store.end_access_where(|terms| terms.subject == name, now, reason)
+            let ended = store.end_access_where(|terms| terms.subject == name, now, reason)?;
+            let event = Event::new(now, Actor::User, What::Ended { reason });
+            store.note(&event.of_user(&name))?;
+            Ok(ended)
         });
         let ended = ended.await?;
         tracing::info!(user, ended, "the user disconnected all apps");
@@ -315,7 +327,13 @@ impl AuthorizationServer {
         visitor: &Visitor,
     ) -> Result<(), StoreError> {
         let (name, key) = (user.to_owned(), visitor.cookie().key());
-        self.store().change(move |store| store.remove_other_sessions(&name, key)).await?;
+        let event = Event::new(self.clock().now(), Actor::User, What::SignedOutElsewhere);
+        let event = event.of_user(user);
+        let change = self.store().change(move |store| {
+            store.note(&event)?;
+            store.remove_other_sessions(&name, key)
+        });
+        change.await?;
         tracing::info!(user, "the user signed out everywhere else");
         Ok(())
     }
@@ -345,9 +363,14 @@ impl AuthorizationServer {
         let begun = self.begun(cookie, (&user, &new), device);
         let change = PasswordChange { verified, new };
         let session = StoredSession { user: user.clone(), signed_in_at: now, seen_at: now };
-        let changed = self
-            .store()
-            .change(move |store| store.change_password(&change, (key, &session), ends_access));
+        let event = Event::new(now, Actor::User, What::PasswordChanged).of_user(&user);
+        let changed = self.store().change(move |store| {
+            let changed = store.change_password(&change, (key, &session), ends_access)?;
+            if changed {
+                store.note(&event)?;
+            }
+            Ok(changed)
+        });
         if !changed.await? {
             // Somebody else was quicker, and this was not the present one any more.
             return Err(SignInError::Wrong.into());

@@ -8,7 +8,6 @@ use crate::authorization_server::Settings;
 use crate::authorization_server::password::PasswordHasher;
 use crate::authorization_server::pending::PendingAuthorizations;
 use crate::authorization_server::session::SessionKey;
-use crate::authorization_server::setup::SetupSecrets;
 use crate::authorization_server::throttle::SignInThrottle;
 use crate::clock::{Clock, UnixTime};
 use crate::entropy::Entropy;
@@ -19,7 +18,6 @@ pub(super) struct Browsing {
     pub(super) pending: PendingAuthorizations,
     pub(super) passwords: PasswordHasher,
     pub(super) throttle: SignInThrottle,
-    pub(super) setup: SetupSecrets,
     pub(super) notices: Notices,
 }
 
@@ -67,7 +65,6 @@ impl Browsing {
             pending: PendingAuthorizations::new(pending_lifetime, clock.clone(), entropy.clone()),
             passwords: PasswordHasher::new(settings.hashing_cost, entropy.clone()),
             throttle: SignInThrottle::new(clock.clone()),
-            setup: SetupSecrets::default(),
             notices: Notices::default(),
         }
     }

@@ -1,6 +1,7 @@
 //! Code → tokens, refresh token → tokens, token → end of the grant.
 
 use super::AuthorizationServer;
+use super::audit::{Actor, Event, What};
 use super::client_authentication::AuthenticatedClient;
 use super::code::{self, CodeDigest, Redemption};
 use super::endpoints::log::about_grant;
@@ -36,16 +37,31 @@ impl AuthorizationServer {
         self.check_resource(form)?;
         let digest = redemption.code;
         let code = self.store().read(move |store| store.code(digest)).await?;
-        if code.is_none_or(|code| !self.settings().has_user(&code.terms.subject)) {
-            // Junk is not worth a sync of the disk.
-            return Err(code::Refusal::Unknown.into());
-        }
+        let known = code.filter(|code| self.settings().has_user(&code.terms.subject));
+        // Junk is not worth a sync of the disk.
+        let terms = known.ok_or(code::Refusal::Unknown)?.terms;
         let now = self.clock().now();
         let id = GrantId::from_bytes(self.entropy().bytes());
         let token = RefreshToken::first(id, self.entropy().bytes());
         let draft = GrantDraft { id, first: self.refresh_token_keys().digest(&token), now };
-        let grant =
-            self.store().change(move |store| store.redeem_code(&redemption, draft)).await??;
+        let exchange = self.store().change(move |store| {
+            let outcome = store.redeem_code(&redemption, draft)?;
+            let what = match &outcome {
+                Ok(_) => Some(What::Connected { scopes: terms.scopes }),
+                Err(code::Refusal::Replayed) => {
+                    Some(What::Ended { reason: EndReason::CodeReplayed })
+                }
+                Err(_) => None,
+            };
+            if let Some(what) = what {
+                let event = Event::new(now, Actor::Client, what).of_user(&terms.subject);
+                let event = event.of_client(&terms.client);
+                let is_new = outcome.is_ok();
+                store.note(&if is_new { event.of_grant(id) } else { event })?;
+            }
+            Ok(outcome)
+        });
+        let grant = exchange.await??;
         let refresh_token = self.refresh_token_keys().write(&token);
         about_grant(id);
         self.answer(&grant, grant.terms.scopes, refresh_token, now)
@@ -76,7 +92,12 @@ impl AuthorizationServer {
         let outcome = self
             .store()
             .change(move |store| {
-                store.change_grant(id, |grant| server.judge(grant, &client, &presented, now))
+                let judged = store
+                    .change_grant(id, |grant| server.judge(grant, &client, &presented, now))?;
+                if matches!(judged, Some(Err(EndpointError::RefreshTokenReused))) {
+                    store.note_end(id, Actor::Client, now)?;
+                }
+                Ok(judged)
             })
             .await?;
         let grant = outcome.unwrap_or(Err(EndpointError::NoSuchGrant))?;
@@ -109,13 +130,17 @@ impl AuthorizationServer {
         let revoked = self
             .store()
             .change(move |store| {
-                store.change_grant(id, |grant| {
+                let revoked = store.change_grant(id, |grant| {
                     let is_its_own = grant.terms.client == client;
                     if is_its_own {
                         grant.end(now, EndReason::RevokedByClient);
                     }
                     is_its_own
-                })
+                })?;
+                if revoked == Some(true) {
+                    store.note_end(id, Actor::Client, now)?;
+                }
+                Ok(revoked)
             })
             .await?;
         Ok(revoked.unwrap_or(false).then_some(id))

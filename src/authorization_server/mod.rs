@@ -12,8 +12,11 @@
 //! the client hears of it. `endpoints` translates.
 
 mod account;
+pub mod administration;
 mod assertion;
+pub mod audit;
 pub mod authorization;
+pub mod backup;
 mod body;
 mod browsing;
 pub mod client;
@@ -30,6 +33,7 @@ mod family;
 mod form;
 mod grant;
 mod issuance;
+mod last_uses;
 mod limits;
 mod liveness;
 mod own_page;
@@ -55,12 +59,13 @@ pub(crate) mod testing;
 mod throttle;
 mod token;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::Router;
 
-use self::account::LastUses;
 use self::assertion::UsedAssertions;
+use self::audit::{Actor, Event, What};
 use self::authorization::ApprovedAuthorization;
 use self::browsing::Browsing;
 use self::client::{ClientId, RegisteredClient};
@@ -69,6 +74,7 @@ pub use self::client_rules::{ClientRules, Registration};
 use self::code::{CodeDigest, IssuedCode};
 use self::data_directory::DataDirectory;
 use self::device::DeviceKey;
+use self::last_uses::LastUses;
 use self::limits::Limits;
 use self::refresh_token::RefreshTokenKeys;
 use self::secrets::MasterSecret;
@@ -131,9 +137,13 @@ impl AuthorizationServer {
         if !settings.issuer.is_bare_origin() {
             return Err(OpenError::IssuerNotAnOrigin(settings.issuer.to_string()));
         }
-        let home = DataDirectory::claim(&settings.data_dir)?;
+        let home = Arc::new(DataDirectory::claim(&settings.data_dir)?);
+        if home.is_restoring()? {
+            return Err(OpenError::RestoreUnfinished(home.path().to_owned()));
+        }
         let master = MasterSecret::load(&home, &entropy)?;
-        let signing_keys = SigningKeys::load(&home, &master, &entropy, clock.now())?;
+        let policy = settings.key_policy();
+        let keys = SigningKeys::load(Arc::clone(&home), &master, &entropy, clock.now(), policy)?;
         let refresh_token_keys = RefreshTokenKeys::derive(&master);
         let device_key = DeviceKey::derive(&master);
         let limits = Limits::new(&settings.limits, &clock);
@@ -144,7 +154,7 @@ impl AuthorizationServer {
             settings,
             clock,
             entropy,
-            signing_keys,
+            signing_keys: keys,
             refresh_token_keys,
             store,
             browsing,
@@ -154,6 +164,18 @@ impl AuthorizationServer {
             limits,
             device_key,
         })))
+    }
+
+    /// Whether a server has ever kept its data there.
+    #[must_use]
+    pub fn was_set_up(data_dir: &Path) -> bool {
+        DataDirectory::is_initialized_at(data_dir)
+    }
+
+    /// Where the server keeps its data.
+    #[must_use]
+    pub fn data_dir(&self) -> &Path {
+        &self.settings().data_dir
     }
 
     /// Everything that the server answers, pages and endpoints.
@@ -194,6 +216,7 @@ impl AuthorizationServer {
         let is_waiting = self.is_waiting();
         let swept = self.store().change(move |store| {
             store.forget_codes(now)?;
+            store.forget_events(now)?;
             store.sweep_sessions(|session| is_over(session, &lifetimes, now))?;
             store.forget_grants(policy, now, lifetimes.inactive_client)?;
             // After the grants, which keep them.
@@ -227,9 +250,12 @@ impl AuthorizationServer {
         let expires_at = now + settings.lifetimes.code;
         let issued = IssuedCode::new(&approved, settings.resource.as_str(), expires_at);
         let (user, client) = (approved.subject().to_owned(), approved.request().client.clone());
+        let what = What::Allowed { scopes: approved.approval().scopes };
+        let event = Event::new(now, Actor::User, what).of_user(&user).of_client(&client.id);
         self.store()
             .change(move |store| {
                 store.note_approval(&user, &client, now)?;
+                store.note(&event)?;
                 store.keep_code(digest, &issued)
             })
             .await?;

@@ -203,15 +203,8 @@ impl Connection {
     }
 
     fn why_ended(&self) -> &'static str {
-        match self.ended.and_then(|(_, reason)| reason) {
-            None => "its time was over",
-            Some(EndReason::RevokedByUser) => "you disconnected it",
-            Some(EndReason::PasswordChanged) => "you changed your password",
-            Some(EndReason::RevokedByClient) => "the app signed out",
-            Some(EndReason::ClientWithdrawn) => "its maker took the app back",
-            Some(EndReason::CodeReplayed) => "its sign-in code was used twice",
-            Some(EndReason::RefreshTokenReused) => "a token that it had replaced was used again",
-        }
+        let reason = self.ended.and_then(|(_, reason)| reason);
+        reason.map_or("its time was over", EndReason::as_str)
     }
 }
 

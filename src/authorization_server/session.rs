@@ -15,6 +15,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
+use crate::authorization_server::audit::{Actor, Event, What};
 use crate::authorization_server::device::{DeviceId, PresentedDevice};
 use crate::authorization_server::page_error::PageError;
 use crate::authorization_server::password::PasswordHash;
@@ -191,7 +192,12 @@ impl AuthorizationServer {
         let session = StoredSession { user, signed_in_at: now, seen_at: now };
         let change = self.store().change(move |store| {
             store.sweep_sessions(|session| is_over(session, &lifetimes, now))?;
-            store.begin_session((old, new), &session, &verified)
+            let has_begun = store.begin_session((old, new), &session, &verified)?;
+            if has_begun {
+                let event = Event::new(now, Actor::User, What::SignedIn);
+                store.note(&event.of_user(&session.user))?;
+            }
+            Ok(has_begun)
         });
         if !change.await? {
             return Ok(None);
@@ -218,7 +224,13 @@ impl AuthorizationServer {
     pub(super) async fn end_session(&self, visitor: &Visitor) -> Result<BrowserCookie, StoreError> {
         let cookie = BrowserCookie::new(self.entropy());
         let old = visitor.cookie.key();
-        self.store().change(move |store| store.remove_session(old)).await?;
+        let event = Event::new(self.clock().now(), Actor::User, What::SignedOut);
+        let event = visitor.user().map(|user| event.of_user(user));
+        let change = self.store().change(move |store| {
+            event.map_or(Ok(()), |event| store.note(&event))?;
+            store.remove_session(old)
+        });
+        change.await?;
         self.browsing().pending.follow(old, cookie.key(), Owner::SignedInBefore);
         Ok(cookie)
     }

@@ -7,6 +7,7 @@ use super::client_rules::ClientRules;
 use super::family::RefreshPolicy;
 use super::password::HashingCost;
 use super::setup::OWNER;
+use super::signing_key::KeyPolicy;
 use super::store::clients::ClientPolicy;
 use crate::contract::issuer::Issuer;
 use crate::contract::resource::ResourceUri;
@@ -28,6 +29,8 @@ pub struct Settings {
     pub lifetimes: Lifetimes,
     /// How often things may be asked for.
     pub limits: RequestLimits,
+    /// How long a key signs until the next one takes over; for ever if absent.
+    pub key_rotation: Option<Duration>,
     /// What hashing a password costs.
     pub hashing_cost: HashingCost,
     /// The most clients that may be registered at a time.
@@ -121,6 +124,9 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Settings {
+    /// How long a key signs unless the owner chooses otherwise.
+    pub const KEY_ROTATION: Duration = Duration::from_secs(90 * 24 * 60 * 60);
+
     /// Settings with the defaults for everything that has one.
     #[must_use]
     pub fn new(issuer: Issuer, resource: ResourceUri, data_dir: PathBuf) -> Self {
@@ -131,6 +137,7 @@ impl Settings {
             users: vec![OWNER.to_owned()],
             lifetimes: Lifetimes::default(),
             limits: RequestLimits::default(),
+            key_rotation: Some(Self::KEY_ROTATION),
             hashing_cost: HashingCost::STRONG,
             client_limit: 1000,
             clients: ClientRules::default(),
@@ -146,6 +153,10 @@ impl Settings {
 
     pub(super) const fn refresh_policy(&self) -> RefreshPolicy {
         RefreshPolicy { grace: self.lifetimes.grace, idle: self.lifetimes.refresh_idle }
+    }
+
+    pub(super) const fn key_policy(&self) -> KeyPolicy {
+        KeyPolicy { rotate_after: self.key_rotation, token: self.lifetimes.access_token }
     }
 
     pub(super) const fn client_policy(&self) -> ClientPolicy {

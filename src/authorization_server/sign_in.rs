@@ -1,6 +1,7 @@
 //! Signing in: from a name and a password to [`SignedIn`].
 
 use crate::authorization_server::AuthorizationServer;
+use crate::authorization_server::audit::{Actor, Event, What};
 use crate::authorization_server::device::DeviceId;
 use crate::authorization_server::endpoints::log::about_user;
 use crate::authorization_server::limits::Asking;
@@ -74,7 +75,14 @@ impl AuthorizationServer {
                 let device = device.unwrap_or_else(|| DeviceId::new(self.entropy()));
                 Ok(SignedIn { user: name.to_owned(), verified, device })
             }
-            Err(NotVerified::Wrong) => Err(SignInError::Wrong),
+            Err(NotVerified::Wrong) => {
+                let event = Event::new(self.clock().now(), Actor::Stranger, What::SignInFailed);
+                let is_known = self.settings().has_user(name);
+                let event = if is_known { event.of_user(name) } else { event };
+                // Not worth a sync of the disk: nobody is told anything by it.
+                self.store().read(move |store| store.note(&event)).await?;
+                Err(SignInError::Wrong)
+            }
             Err(NotVerified::Busy) => {
                 browsing.throttle.take_back(name, asking);
                 Err(SignInError::Busy)

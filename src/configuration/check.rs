@@ -40,6 +40,7 @@ pub fn check(
     let trusted_proxies = checker.trusted_proxies(resource.as_ref());
     let allowed_origins = checker.allowed_origins();
     let clients = checker.clients();
+    let key_rotation = checker.key_rotation();
     let toolsets = checker.toolsets();
     let languages = checker.languages();
     let log = checker.log();
@@ -54,6 +55,7 @@ pub fn check(
             trusted_proxies,
             allowed_origins,
             clients,
+            key_rotation,
             toolsets,
             languages,
             lifetimes,

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use super::MCP_LIMIT;
+use super::check::Checker;
 use super::faults::Faults;
 use super::file::unknown_limit;
-use super::raw::RawConfiguration;
-use crate::authorization_server::{Lifetimes, RequestLimits};
+use super::raw::{Key, RawConfiguration};
+use crate::authorization_server::{Lifetimes, RequestLimits, Settings as AuthorizationSettings};
 use crate::rates::PerMinute;
 
 /// One limit of `[limits]`, in whole seconds.
@@ -105,6 +106,25 @@ pub(super) enum Rate {
     Refresh,
     WrongSecret,
     Register,
+}
+
+impl Checker<'_> {
+    /// How long a signing key is used; for ever if that was the choice.
+    pub(super) fn key_rotation(&mut self) -> Option<Duration> {
+        const LONGEST: u64 = 3_650;
+        let Some(given) = self.given(Key::KeyRotationDays) else {
+            return Some(AuthorizationSettings::KEY_ROTATION);
+        };
+        match given.value.parse() {
+            Ok(0) => None,
+            Ok(days @ 1..=LONGEST) => Some(Duration::from_secs(days * 86_400)),
+            _ => {
+                let cure = format!("write a number of days up to {LONGEST}, or 0 for never");
+                self.faults.wrong(given, cure);
+                None
+            }
+        }
+    }
 }
 
 impl Rate {

@@ -53,6 +53,7 @@ pub enum Key {
     RegistrationTokenFile,
     AllowedClients,
     PrivateClientHosts,
+    KeyRotationDays,
     Toolsets,
     Languages,
     Log,
@@ -61,7 +62,7 @@ pub enum Key {
 
 impl Key {
     /// Every scalar key.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Vault,
         Self::Inbox,
         Self::Listen,
@@ -77,6 +78,7 @@ impl Key {
         Self::RegistrationTokenFile,
         Self::AllowedClients,
         Self::PrivateClientHosts,
+        Self::KeyRotationDays,
         Self::Toolsets,
         Self::Languages,
         Self::Log,
@@ -104,6 +106,7 @@ impl Key {
             | Self::RegistrationTokenFile
             | Self::AllowedClients
             | Self::PrivateClientHosts
+            | Self::KeyRotationDays
             | Self::Log
             | Self::LogFormat => None,
         }
@@ -133,6 +136,7 @@ impl Key {
             Self::RegistrationTokenFile => "registration_token_file",
             Self::AllowedClients => "allowed_clients",
             Self::PrivateClientHosts => "private_client_hosts",
+            Self::KeyRotationDays => "key_rotation_days",
             Self::Toolsets => "toolsets",
             Self::Languages => "languages",
             Self::Log => "log",

@@ -308,6 +308,25 @@ fn clients_are_let_in_as_chosen() {
     assert_eq!(found.len(), 4, "{found:#?}");
 }
 
+/// Issue 4 "Keys": how long a key signs is chosen in all three forms, and 0 is never.
+#[test]
+fn keys_are_rotated_as_chosen() {
+    let days = |flags: &[(Key, &str)], environment: &[(&str, &str)], text: &str| {
+        let text = format!("vault = 'src'\n{text}");
+        let rotation = from(flags, environment, &text).expect("a configuration").key_rotation;
+        rotation.map(|span| span.as_secs() / 86_400)
+    };
+    assert_eq!(days(&[], &[], ""), Some(90));
+    let file = "key_rotation_days = 30";
+    assert_eq!(days(&[], &[], file), Some(30));
+    let environment = [("BRAIN_MCP_KEY_ROTATION_DAYS", "7")];
+    assert_eq!(days(&[], &environment, file), Some(7));
+    assert_eq!(days(&[(Key::KeyRotationDays, "0")], &environment, file), None);
+    for wrong in ["-1", "'often'", "3651", "''"] {
+        assert_eq!(faults(&[], &format!("vault = 'src'\nkey_rotation_days = {wrong}")).len(), 1);
+    }
+}
+
 /// Design section 6: which tools are listed is chosen in all three forms.
 #[test]
 fn toolsets_are_chosen_by_name() {

@@ -3,12 +3,16 @@
 #![expect(unreachable_pub, reason = "nobody outside links to a test")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+/// The commands about people, apps and keys, beside a server that runs and without one.
+mod administration;
 /// Whatever arrives at whatever route, the server answers for it.
 mod any_input;
 /// Page classes equal what git itself says.
 mod attributes_against_git;
 /// Malformed input at every route and tool.
 mod bad_input;
+/// The command `check`, before proxies and rules that are right and wrong.
+mod check;
 /// Rules come and go while clients ask.
 mod class_changes;
 /// The command `classify`, as the owner runs it.

@@ -34,8 +34,20 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // a language one of `vault`.
     ("configuration", &["authorization_server", "contract", "mcp", "access", "rates", "vault"]),
     ("telemetry", &["configuration"]),
-    // The owner names scopes at the terminal, to see what a client with them sees.
-    ("admin", &["authorization_server", "access", "vault", "configuration", "clock", "contract"]),
+    // The owner names scopes at the terminal, to see what a client with them sees. A
+    // command that opens the store itself brings the randomness that the server would.
+    (
+        "admin",
+        &[
+            "authorization_server",
+            "access",
+            "vault",
+            "configuration",
+            "clock",
+            "contract",
+            "entropy",
+        ],
+    ),
 ];
 
 /// Crates that a module must not name, because what they do is another part's.

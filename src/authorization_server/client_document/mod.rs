@@ -26,9 +26,10 @@ pub(crate) use self::fetch::{FetchError, Web};
 use self::kept::{Documents, Interest};
 use self::url::{DocumentUrl, InvalidDocumentUrl};
 use super::AuthorizationServer;
+use super::audit::{Actor, Event, What};
 use super::client::{ClientId, ClientKeys, RegisteredClient};
 use super::client_metadata::InvalidMetadata;
-use super::grant::{EndReason, Grant};
+use super::grant::{EndReason, Grant, Terms};
 use super::request::LocalFault;
 use super::store::StoreError;
 use crate::clock::Clock;
@@ -247,7 +248,13 @@ impl AuthorizationServer {
             .store()
             .change({
                 let client = client.clone();
-                move |store| store.end_access_where(|terms| terms.client == client, now, reason)
+                move |store| {
+                    let is_meant = |terms: &Terms| terms.client == client;
+                    let ended = store.end_access_where(is_meant, now, reason)?;
+                    let event = Event::new(now, Actor::Server, What::Ended { reason });
+                    store.note(&event.of_client(&client))?;
+                    Ok(ended)
+                }
             })
             .await?;
         if ended > 0 {

@@ -91,6 +91,7 @@ pub(super) async fn answer(
         }
         // To tick nothing is to deny (checklist #145).
         Answer::Allow { .. } | Answer::Deny => {
+            server.note_denial(owner.name(), &request).await?;
             Ok(send_back::refusal(&server, &Refusal::denied(request)))
         }
     }

@@ -14,6 +14,7 @@ use super::log::log;
 use super::{keys, metadata, register, revoke, token};
 use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::error::EndpointError;
+use crate::authorization_server::signing_key::KEY_SET_MAX_AGE;
 
 /// Web applications are clients too, so any origin may, without credentials
 /// (checklist #130).
@@ -23,7 +24,7 @@ pub(in crate::authorization_server) fn routes() -> Router<AuthorizationServer> {
         // Where a client looks that takes the address of the resource for an issuer.
         .route("/.well-known/oauth-authorization-server/mcp", get(metadata::show).fallback(wrong))
         .route("/jwks", get(keys::show).fallback(wrong))
-        .layer(cache("public, max-age=300"));
+        .layer(cache(&format!("public, max-age={}", KEY_SET_MAX_AGE.as_secs())));
     let private = Router::new()
         .route("/register", post(register::create).fallback(wrong))
         .route("/token", post(token::issue).fallback(wrong))
@@ -33,8 +34,9 @@ pub(in crate::authorization_server) fn routes() -> Router<AuthorizationServer> {
     published.merge(private).layer(middleware::from_fn(log)).layer(any_origin())
 }
 
-fn cache(policy: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
-    SetResponseHeaderLayer::overriding(CACHE_CONTROL, HeaderValue::from_static(policy))
+fn cache(policy: &str) -> SetResponseHeaderLayer<HeaderValue> {
+    let policy = HeaderValue::from_str(policy).expect("it is plain ASCII");
+    SetResponseHeaderLayer::overriding(CACHE_CONTROL, policy)
 }
 
 fn any_origin() -> CorsLayer {

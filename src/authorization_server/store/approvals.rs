@@ -20,6 +20,11 @@ fn key(user: &str, client: &ClientId) -> [u8; 32] {
     hash.chain_update(client.as_str()).finalize().into()
 }
 
+/// Whether this version can read a record.
+pub(super) fn is_readable(value: &[u8]) -> bool {
+    decode::<Approval>(value).is_ok()
+}
+
 impl Store {
     /// What the client was when that user approved it last, if ever.
     pub(crate) fn approved_character(

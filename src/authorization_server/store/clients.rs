@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{STEP, Store, StoreError, decode, encode};
 use crate::authorization_server::client::{ClientId, RegisteredClient};
+use crate::authorization_server::grant::{EndReason, Terms};
 use crate::clock::UnixTime;
 
 /// SHA-256 of the metadata of a public client: who registers the same again gets the
@@ -29,6 +30,11 @@ struct StoredClient {
     digest: Option<MetadataDigest>,
     last_used_at: UnixTime,
     was_approved: bool,
+}
+
+/// Whether a stored client can be read.
+pub(super) fn is_readable(bytes: &[u8]) -> bool {
+    decode::<StoredClient>(bytes).is_ok()
 }
 
 impl Store {
@@ -98,6 +104,33 @@ impl Store {
         stored.last_used_at = now;
         stored.was_approved = true;
         self.write_client(&stored)
+    }
+
+    /// All clients, each with when it was last used and whether a user has approved it.
+    pub(crate) fn all_clients(
+        &self,
+    ) -> Result<Vec<(RegisteredClient, UnixTime, bool)>, StoreError> {
+        let mut clients = Vec::new();
+        for bytes in self.0.trees.clients.iter().values() {
+            let StoredClient { client, last_used_at, was_approved, .. } = decode(&bytes?)?;
+            clients.push((client, last_used_at, was_approved));
+        }
+        Ok(clients)
+    }
+
+    /// Forgets a client and ends all access that it has. Answers how many grants ended, or
+    /// nothing if there is no such client.
+    pub(crate) fn withdraw_client(
+        &self,
+        id: &ClientId,
+        now: UnixTime,
+    ) -> Result<Option<usize>, StoreError> {
+        let order = self.begin();
+        let Some(stored) = self.stored_client(id)? else { return Ok(None) };
+        let is_its_own = |terms: &Terms| terms.client == *id;
+        let ended = self.end_access_in(&order, is_its_own, now, EndReason::ClientRemoved)?;
+        self.remove_client(&stored)?;
+        Ok(Some(ended))
     }
 
     /// Removes clients that have outlived their purpose (checklist #99): none that a

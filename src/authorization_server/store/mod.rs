@@ -15,6 +15,8 @@
 //! - codes, tokens and secrets come in as digests.
 
 pub(crate) mod approvals;
+mod audit;
+pub(crate) mod backup;
 pub(crate) mod choices;
 pub(crate) mod clients;
 pub(crate) mod codes;
@@ -23,6 +25,7 @@ pub(crate) mod grants;
 mod opening;
 mod record;
 pub(crate) mod sessions;
+pub(crate) mod setup_links;
 #[cfg(test)]
 mod tests;
 pub(crate) mod users;
@@ -31,6 +34,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use self::audit::Trail;
 use self::durability::Durability;
 use self::grants::LiveGrants;
 use self::record::{decode, encode};
@@ -45,12 +49,14 @@ const STEP: usize = 200;
 pub(crate) struct Store(Arc<Inner>);
 
 struct Inner {
+    database: sled::Db,
     trees: Trees,
     live_grants: LiveGrants,
+    trail: Trail,
     changes: Mutex<()>,
     durability: Durability,
     // Dropped last, so that nobody else opens too early.
-    _home: DataDirectory,
+    _home: Arc<DataDirectory>,
 }
 
 /// One tree a kind of record.
@@ -63,6 +69,7 @@ struct Trees {
     sessions: sled::Tree,
     choices: sled::Tree,
     approvals: sled::Tree,
+    setup_links: sled::Tree,
 }
 
 /// The store could not do what it was asked to. Never the client's fault.
@@ -117,6 +124,11 @@ pub enum OpenError {
          another with --data-dir DIR"
     )]
     InUse(PathBuf),
+    /// A restore was begun and not ended.
+    #[error(
+        "a restore of {0} did not come to its end; run `brain-mcp restore FILE --replace` again"
+    )]
+    RestoreUnfinished(PathBuf),
     /// The marker file says that there was a database; what opened is empty.
     #[error(
         "the database in {0} has lost its contents; restore a backup, or remove the whole data \

@@ -14,7 +14,7 @@ const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const NEW_PASSWORD: &str = "another horse battery";
 
 /// An app of that name, connected through the pages with these scopes.
-async fn connect(
+pub(super) async fn connect(
     test: &PageServer,
     browser: &mut Browser,
     name: &str,
@@ -41,13 +41,13 @@ async fn refresh(test: &PageServer, client: &ClientId, token: &str) -> StatusCod
 
 impl Answer {
     /// The name of the grant in the first form that has one.
-    fn grant(&self) -> String {
+    pub(super) fn grant(&self) -> String {
         self.between("name=\"grant\" value=\"").expect("a connection")
     }
 }
 
 /// Presses a button of the page.
-async fn press(browser: &mut Browser, page: &Answer, fields: &[(&str, &str)]) -> Answer {
+pub(super) async fn press(browser: &mut Browser, page: &Answer, fields: &[(&str, &str)]) -> Answer {
     let token = page.form_token();
     let mut all = vec![("form", &*token)];
     all.extend_from_slice(fields);
@@ -105,7 +105,8 @@ async fn an_app_is_disconnected_at_once() {
     // After thirty days nobody has to see it any more.
     test.wait(Duration::from_secs(31 * 24 * 60 * 60));
     let mut browser = test.signed_in().await;
-    assert!(!browser.get("/account").await.body.contains("you disconnected it"));
+    let page = browser.get("/account").await.body;
+    assert!(!page.contains("Ended in the last 30 days"), "only in the trail");
 }
 
 /// Issue, Build 4: scopes are narrowed afterwards, for tokens that are out, too; nothing

@@ -1,6 +1,7 @@
 //! The pages, driven as a browser drives them, without a socket.
 
 mod account;
+mod audit;
 mod authorize;
 mod bad_input;
 mod consent;

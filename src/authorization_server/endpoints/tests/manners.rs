@@ -71,22 +71,25 @@ async fn request_headers_change_nothing() {
     assert_eq!(test.send(request).await.text, plain.text);
 }
 
-/// #133: public halves only.
+/// Checklist 133: public halves only, each under a name of its own.
 #[tokio::test]
-async fn the_key_set_holds_one_public_key() {
+async fn the_key_set_holds_public_keys() {
     let test = TestServer::start();
     let answer = test.get("/jwks").await;
     let json = answer.json();
     let keys = json["keys"].as_array().unwrap();
-    assert_eq!(keys.len(), 1);
-    let mut names: Vec<&str> = keys[0].as_object().unwrap().keys().map(String::as_str).collect();
-    names.sort_unstable();
-    assert_eq!(names, ["alg", "crv", "kid", "kty", "use", "x", "y"]);
-    assert_eq!((&keys[0]["use"], &keys[0]["alg"]), (&"sig".into(), &"ES256".into()));
-    // RFC 7638, computed by another hand.
+    assert_eq!(keys.len(), 2, "the one that signs and the one that will");
+    assert_ne!(keys[0]["kid"], keys[1]["kid"]);
     let set: jsonwebtoken::jwk::JwkSet = serde_json::from_value(json.clone()).unwrap();
-    let thumbprint = set.keys[0].thumbprint(jsonwebtoken::jwk::ThumbprintHash::SHA256).unwrap();
-    assert_eq!(keys[0]["kid"], thumbprint);
+    for (key, by_another_hand) in keys.iter().zip(&set.keys) {
+        let mut names: Vec<&str> = key.as_object().unwrap().keys().map(String::as_str).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["alg", "crv", "kid", "kty", "use", "x", "y"]);
+        assert_eq!((&key["use"], &key["alg"]), (&"sig".into(), &"ES256".into()));
+        // RFC 7638.
+        let hash = jsonwebtoken::jwk::ThumbprintHash::SHA256;
+        assert_eq!(key["kid"], by_another_hand.thumbprint(hash).unwrap());
+    }
     // The resource server gets the same bytes.
     assert_eq!(test.server.public_key_set().as_json(), answer.text);
 }
