@@ -103,6 +103,8 @@ class AccountTest:
         with self.report.step("a token that was used twice ends the access, and the page says so on top"):
             replaced = self.reading["refresh_token"]
             self.reading = self.reader.refresh(replaced)
+            # Until the new access token is used, the answer with it may have been lost.
+            expect(self.is_let_in(self.reading["access_token"]), "the app is not let in")
             body = self.reader.token_request(grant_type="refresh_token", refresh_token=replaced)
             status, _, _ = oauth.fetch(self.reader.server["token_endpoint"], body)
             expect(status == 400, f"the replaced token was answered {status}")

@@ -7,6 +7,7 @@ Pictures of every page are left in target/screenshots.
 import urllib.parse
 
 import oauth
+from accessibility import grave_faults
 from callback import Callback, SecureCallback
 from forms import Page
 from person import CONFIDENTIAL_PAGE, PRIVATE_PAGE, Person, may_read
@@ -16,8 +17,22 @@ from webdriver import ENTER, Chromium
 
 OTHER_HOST = "reader.example"
 LONGEST_NAME = "Donaudampfschifffahrtsgesellschaftskapitän" + "Ω" * 58
+FAULTY_PAGE = "data:text/html," + urllib.parse.quote(
+    "<title>Faults</title><p style='color:#aaa;background:#fff;width:9000px'>Pale<input><img src='data:,'>"
+)
 THIS_COMPUTER = "Every program on this computer could ask like this"
 SOME_APP = "Any app on this device may open such links"
+
+
+def the_tests_can_see(report, browser):
+    """A page that is full of faults, so that we know that ours are looked at."""
+    with report.step("axe-core finds faults where there are some"):
+        browser.open(FAULTY_PAGE)
+        faults = " ".join(grave_faults(browser))
+        for rule in ("html-has-lang", "color-contrast", "label", "image-alt"):
+            expect(f"{rule} at " in faults, f"{rule} is not among {faults}")
+    with report.step("something that sticks out sideways is seen"):
+        expect(browser.is_wider_than_the_window(), "it is not")
 
 
 def first_visit(report, person, server, browser):
@@ -140,14 +155,16 @@ def described_apps(report, person, server, site):
     """Client ID Metadata Documents, fetched by the running server from https://localhost."""
     person.browser.change_tab()
     with report.step("an app with a document is named by the host that vouches for it"):
-        client_id = site.publish("/notebook.json", "Notebook", site.url + "/callback")
-        client = oauth.Client(server.mcp_url, site.url + "/callback", client_id=client_id)
+        answers = f"https://{OTHER_HOST}/callback"
+        client_id = site.publish("/notebook.json", "Notebook", answers)
+        client = oauth.Client(server.mcp_url, answers, client_id=client_id)
         person.ask(client)
         text = person.text
         host = urllib.parse.urlsplit(client_id).netloc
         expect(f"An app of {host}" in text and "address verified" in text, text)
         expect("It calls itself Notebook" in text and client_id in text, text)
         expect("name not verified" not in text, "its name looks unverified")
+        expect(OTHER_HOST in text and THIS_COMPUTER not in text, "it is not said where the answer goes")
         person.inspect("consent-document")
         client.redeem(person.answer("Allow", site))
     with report.step("if its answers go to this computer, there is the warning all the same"):
@@ -194,6 +211,7 @@ def main():
         Chromium(site.addresses) as browser,
     ):
         person = Person(report, server, browser, callback)
+        the_tests_can_see(report, browser)
         first_visit(report, person, server, browser)
 
         def client(redirect_uri, name="Browser test"):

@@ -48,13 +48,13 @@ def lay_vault(source, destination):
 class Server:
     """A running server, with more `environment` if given. Its log is printed when the `with` block is left by an exception."""
 
-    def __init__(self, *, access_token_seconds=None, with_password=True, vault=tools.SAMPLE_VAULT, environment=None):
+    def __init__(self, *, access_token_seconds=None, with_password=True, vault=tools.SAMPLE_VAULT, environment=None, port=None):
         self.access_token_seconds = access_token_seconds
         self.with_password = with_password
         self.vault_source = vault
         self.environment = environment or {}
         self.password = secrets.token_urlsafe(18)
-        self.port = free_port()
+        self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.mcp_url = self.url + "/mcp"
 

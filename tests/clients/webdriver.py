@@ -207,8 +207,11 @@ class Chromium:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.devtools("Emulation.setEmulatedMedia", features=[scheme])
         width, height = (390, 844) if phone else (1100, 800)
+        self.resize(width, height, 2, mobile=phone)
+
+    def resize(self, width, height, scale, *, mobile=False):
         self.devtools(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2, mobile=phone
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=mobile
         )
 
     def is_wider_than_the_window(self):
@@ -218,3 +221,11 @@ class Chromium:
     def picture(self):
         """The whole page as PNG."""
         return base64.b64decode(self.devtools("Page.captureScreenshot", captureBeyondViewport=True)["data"])
+
+    def picture_of_top(self, width, highest, scale):
+        """The page as PNG in a window of that width, cut off where it gets too high."""
+        self.look(dark=False, phone=False)
+        self.resize(width, 1, scale)
+        height = min(highest, self.devtools("Page.getLayoutMetrics")["cssContentSize"]["height"])
+        self.resize(width, height, scale)
+        return base64.b64decode(self.devtools("Page.captureScreenshot")["data"])
