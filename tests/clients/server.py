@@ -46,9 +46,17 @@ def lay_vault(source, destination):
 
 
 class Server:
-    """A running server, with more `environment` if given. Its log is printed when the `with` block is left by an exception."""
+    """A running server, with more `environment` if given. If an exception ends the `with` block, its log is printed."""
 
-    def __init__(self, *, access_token_seconds=None, with_password=True, vault=tools.SAMPLE_VAULT, environment=None, port=None):
+    def __init__(
+        self,
+        *,
+        access_token_seconds=None,
+        with_password=True,
+        vault=tools.SAMPLE_VAULT,
+        environment=None,
+        port=None,
+    ):
         self.access_token_seconds = access_token_seconds
         self.with_password = with_password
         self.vault_source = vault
