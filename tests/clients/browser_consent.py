@@ -1,134 +1,38 @@
 #!/usr/bin/env python3
-"""A person's way through the pages in a real browser with scripts switched off: set-up, sign-in, consent, callback.
+"""A person's way through the pages in a real browser with scripts switched off: set-up, sign-in, every kind of consent.
 
-Pictures of every page in light, dark and phone width are left in target/screenshots.
+Pictures of every page are left in target/screenshots.
 """
 
-import http.server
-import threading
 import urllib.parse
 
 import oauth
-import tools
+from accessibility import grave_faults
+from callback import Callback, SecureCallback
 from forms import Page
+from person import CONFIDENTIAL_PAGE, PRIVATE_PAGE, Person, may_read
 from report import Report, expect
 from server import Server
 from webdriver import ENTER, Chromium
 
-SCREENSHOTS = tools.TARGET / "screenshots"
-LOOKS = {"light": (False, False), "dark": (True, False), "phone": (False, True), "phone-dark": (True, True)}
-PRIVATE_PAGE = "wiki/people/Ada Quill.md"
-CONFIDENTIAL_PAGE = "finance/Household budget.md"
+OTHER_HOST = "reader.example"
+LONGEST_NAME = "Donaudampfschifffahrtsgesellschaftskapitän" + "Ω" * 58
+FAULTY_PAGE = "data:text/html," + urllib.parse.quote(
+    "<title>Faults</title><p style='color:#aaa;background:#fff;width:9000px'>Pale<input><img src='data:,'>"
+)
+THIS_COMPUTER = "Every program on this computer could ask like this"
+SOME_APP = "Any app on this device may open such links"
 
 
-class Callback(http.server.ThreadingHTTPServer):
-    """The client's end. `/callback` says thanks; `/handover` answers 307 to an app's own scheme, as some clients do."""
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), CallbackHandler)
-        self.url = f"http://127.0.0.1:{self.server_address[1]}"
-        self.received = []
-
-    def __enter__(self):
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self.shutdown()
-        self.server_close()
-
-
-class CallbackHandler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        path, _, query = self.path.partition("?")
-        if path in ("/callback", "/handover"):
-            self.server.received.append(self.server.url + self.path)
-        if path == "/handover":
-            self.send_response(307)
-            self.send_header("Location", f"brain-mcp-test://done?{query}")
-            self.end_headers()
-        else:
-            self.send_response(200 if path == "/callback" else 404)
-            self.send_header("Content-Type", "text/plain")
-            self.end_headers()
-            self.wfile.write(b"Thank you.")
-
-    def log_message(self, *_):
-        pass
-
-
-class Person:
-    """Somebody at the browser, who also looks at each page closely."""
-
-    def __init__(self, report, server, browser, callback):
-        self.report, self.server, self.browser, self.callback = report, server, browser, callback
-
-    def inspect(self, name):
-        """What holds for every page, and the pictures of it."""
-        browser, check = self.browser, self.report.check
-        source = browser.source
-        page = Page(source)
-        unlabelled = [
-            control.name
-            for form in page.forms
-            for control in form.controls
-            if control.type not in ("hidden", "submit") and not control.label
-        ]
-        check(f"{name}: every input has a label", not unlabelled, " ".join(unlabelled))
-        check(
-            f"{name}: there is a language, a title and one heading",
-            bool(browser.all("html[lang]") and browser.all("title") and len(browser.all("h1")) == 1),
-        )
-        check(f"{name}: there is no script", "<script" not in source)
-        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-        pictures = {}
-        for look, (dark, phone) in LOOKS.items():
-            browser.look(dark=dark, phone=phone)
-            pictures[look] = browser.picture()
-            (SCREENSHOTS / f"{name}-{look}.png").write_bytes(pictures[look])
-            check(f"{name}: nothing sticks out sideways ({look})", not browser.is_wider_than_the_window())
-        check(f"{name}: dark is another picture than light", pictures["dark"] != pictures["light"])
-        browser.look(dark=False, phone=False)
-
-    def headers(self):
-        """The headers of the page that is open now."""
-        _, headers, _ = oauth.fetch(self.browser.url, headers={"Cookie": self.browser.cookies(), "Accept": "text/html"})
-        return headers
-
-    def set_up(self):
-        self.browser.open(self.server.setup_link())
-        self.inspect("setup")
-        for field in self.browser.all("input[type=password]"):
-            self.browser.type(field, self.server.password)
-        self.browser.click(self.browser.one("form button"))
-        self.browser.until("the set-up page is left", lambda: "/setup" not in self.browser.url)
-
-    def sign_in(self):
-        """By keyboard only."""
-        self.browser.type(self.browser.one("input[type=password]"), self.server.password + ENTER)
-
-    def ask(self, client):
-        """Opens the client's authorization request and gets as far as the consent page."""
-        self.browser.change_tab()
-        self.browser.open(client.authorization_url())
-        self.sign_in()
-        self.browser.until("there is a button Allow", lambda: self.browser.button("Allow"))
-
-    def boxes(self):
-        """Scope to box."""
-        boxes = self.browser.all("input[type=checkbox]")
-        return {self.browser.attribute(box, "value"): box for box in boxes}
-
-    def answer(self, button):
-        """Presses the button; what the client's callback got."""
-        before = len(self.callback.received)
-        self.browser.press(button)
-        self.browser.until("the callback is called", lambda: len(self.callback.received) > before)
-        return self.callback.received[-1]
-
-
-def may_read(server, token, path):
-    return not oauth.call_tool(server.mcp_url, token, "read_page", {"path": path}).get("isError")
+def the_tests_can_see(report, browser):
+    """A page that is full of faults, so that we know that ours are looked at."""
+    with report.step("axe-core finds faults where there are some"):
+        browser.open(FAULTY_PAGE)
+        faults = " ".join(grave_faults(browser))
+        for rule in ("html-has-lang", "color-contrast", "label", "image-alt"):
+            expect(f"{rule} at " in faults, f"{rule} is not among {faults}")
+    with report.step("something that sticks out sideways is seen"):
+        expect(browser.is_wider_than_the_window(), "it is not")
 
 
 def first_visit(report, person, server, browser):
@@ -136,7 +40,10 @@ def first_visit(report, person, server, browser):
     report.check("a visitor is told the address for clients", server.mcp_url in Page(browser.source).text)
     person.inspect("home")
     with report.step("set up with the one-time link"):
+        browser.open(server.setup_link())
+        person.inspect("setup")
         person.set_up()
+    person.inspect("welcome")
     with report.step("the link works only once"):
         status, _, _ = oauth.fetch(server.setup_link())
         expect(status >= 400, f"the used link was answered {status}")
@@ -164,6 +71,7 @@ def consent_as_offered(report, person, server, client):
     text = Page(person.browser.source).text
     host = urllib.parse.urlsplit(client.redirect_uri).netloc
     report.check("it says who asks and where the answer goes", "Browser test" in text and host in text)
+    report.check("it warns that any program here could ask like that", THIS_COMPUTER in text)
     with report.step("Allow leads to the client's callback with a good code"):
         tokens = client.redeem(person.answer("Allow"))
     report.check("the token has what was ticked", tokens["scope"] == "wiki:read", tokens["scope"])
@@ -175,9 +83,7 @@ def consent_with_more(report, person, server, client):
     with report.step("tick wiki:confidential and allow; the callback hands over to an app's own scheme"):
         person.ask(client)
         person.browser.complaints()
-        box = person.boxes()["wiki:confidential"]
-        if not person.browser.is_ticked(box):
-            person.browser.click(box)
+        person.tick("wiki:read", "wiki:confidential")
         tokens = client.redeem(person.answer("Allow"))
     refusals = [line for line in person.browser.complaints() if "Content Security Policy" in line]
     report.check("no policy of ours stopped the hand-over", not refusals, " ".join(refusals))
@@ -191,37 +97,136 @@ def consent_with_more(report, person, server, client):
 def refusal(report, person, client):
     with report.step("Deny is told to the client"):
         person.ask(client)
-        answer = urllib.parse.parse_qs(urllib.parse.urlsplit(person.answer("Deny")).query)
-        expect(answer["error"] == ["access_denied"], f"{answer}")
-        expect(answer["state"] == [client.state], "state came back changed")
+        expect_denial(client, person.answer("Deny"))
+    with report.step("to allow nothing is to deny"):
+        person.ask(client)
+        person.tick()
+        expect_denial(client, person.answer("Allow"))
+
+
+def expect_denial(client, callback_url):
+    answer = urllib.parse.parse_qs(urllib.parse.urlsplit(callback_url).query)
+    expect(answer["error"] == ["access_denied"], f"{answer}")
+    expect(answer["state"] == [client.state], "state came back changed")
+
+
+def notes_about_people(report, person, server, client):
+    with report.step("notes about people are opened for a day, and not for good"):
+        person.ask(client)
+        person.tick("wiki:read", "wiki:people")
+        spans = [person.browser.attribute(span, "value") for span in person.browser.all("#people-for option")]
+        expect(spans == ["1h", "8h", "1d"], f"the spans are {spans}")
+        chosen = person.browser.one("#people-for option:checked")
+        expect(person.browser.attribute(chosen, "value") == "1h", "the shortest is not the one that is offered first")
+        person.browser.click(person.browser.one("#people-for option[value='1d']"))
+        tokens = client.redeem(person.answer("Allow"))
+    token = tokens["access_token"]
+    report.check("the token opens a page about a person", may_read(server, token, PRIVATE_PAGE))
+    report.check("it does not open a confidential page", not may_read(server, token, CONFIDENTIAL_PAGE))
+    with report.step("the next time the box for people is not ticked"):
+        person.ask(client)
+        ticked = {scope for scope, box in person.boxes().items() if person.browser.is_ticked(box)}
+        expect(ticked == {"wiki:read"}, f"ticked: {ticked}")
 
 
 def app_scheme(report, person, client):
     with report.step("a client with a scheme of its own gets a page with a link to it"):
         person.ask(client)
+        expect(SOME_APP in person.text, "there is no warning of other apps")
+        person.inspect("consent-scheme")
         person.browser.press("Allow")
         link = person.browser.one(f"a[href^='{client.redirect_uri}']")
         client.redeem(person.browser.attribute(link, "href"))
     person.inspect("handover")
 
 
+def unknown_website(report, person, client, site):
+    with report.step("a website that registered itself is named by where the answer goes"):
+        person.ask(client)
+        text = person.text
+        expect("name not verified" in text and "address verified" not in text, "its name looks verified")
+        expect(OTHER_HOST in text, f"{OTHER_HOST} is not named")
+        expect(THIS_COMPUTER not in text and SOME_APP not in text, "there is a warning for other kinds of apps")
+        person.inspect("consent-website")
+        client.redeem(person.answer("Allow", site))
+
+
+def described_apps(report, person, server, site):
+    """Client ID Metadata Documents, fetched by the running server from https://localhost."""
+    person.browser.change_tab()
+    with report.step("an app with a document is named by the host that vouches for it"):
+        answers = f"https://{OTHER_HOST}/callback"
+        client_id = site.publish("/notebook.json", "Notebook", answers)
+        client = oauth.Client(server.mcp_url, answers, client_id=client_id)
+        person.ask(client)
+        text = person.text
+        host = urllib.parse.urlsplit(client_id).netloc
+        expect(f"An app of {host}" in text and "address verified" in text, text)
+        expect("It calls itself Notebook" in text and client_id in text, text)
+        expect("name not verified" not in text, "its name looks unverified")
+        expect(OTHER_HOST in text and THIS_COMPUTER not in text, "it is not said where the answer goes")
+        person.inspect("consent-document")
+        client.redeem(person.answer("Allow", site))
+    with report.step("if its answers go to this computer, there is the warning all the same"):
+        answers = person.callback.url + "/callback"
+        client_id = site.publish("/command.json", "Notebook for the terminal", answers)
+        client = oauth.Client(server.mcp_url, answers, client_id=client_id)
+        person.ask(client)
+        text = person.text
+        expect("address verified" in text and THIS_COMPUTER in text, text)
+        person.inspect("consent-document-here")
+        client.redeem(person.answer("Allow"))
+    with report.step("an app whose document is not there is not let in"):
+        client = oauth.Client(server.mcp_url, answers, client_id=site.url + "/nowhere.json")
+        person.browser.open(client.authorization_url())
+        person.await_words("This app cannot be looked up")
+    person.inspect("error-document")
+
+
+def names_of_any_kind(report, person, client):
+    with report.step("a name that is very long and one that is markup are only words"):
+        person.ask(client(LONGEST_NAME))
+        expect(LONGEST_NAME in person.text, "the name is not shown")
+        person.inspect("consent-long-name")
+        person.ask(client("<h1>Bank</h1>"))
+        expect("<h1>Bank</h1>" in person.text, "the name is not shown as it is")
+        expect(len(person.browser.all("h1")) == 1, "a name became a heading")
+
+
+def unsafe_request(report, person, client):
+    with report.step("an answer is sent to no address that the client has not registered"):
+        client.redirect_uri += "-elsewhere"
+        person.browser.change_tab()
+        person.browser.open(client.authorization_url())
+        person.await_words("This request cannot be answered")
+    person.inspect("error-request")
+
+
 def main():
     with (
-        Report("pages in Chromium") as report,
-        Server(with_password=False) as server,
+        Report("consent in Chromium") as report,
         Callback() as callback,
-        Chromium() as browser,
+        SecureCallback(OTHER_HOST) as site,
+        Server(with_password=False, environment=site.environment) as server,
+        Chromium(site.addresses) as browser,
     ):
         person = Person(report, server, browser, callback)
+        the_tests_can_see(report, browser)
         first_visit(report, person, server, browser)
 
-        def client(redirect_uri):
-            return oauth.Client(server.mcp_url, redirect_uri, "Browser test")
+        def client(redirect_uri, name="Browser test"):
+            return oauth.Client(server.mcp_url, redirect_uri, name)
 
-        consent_as_offered(report, person, server, client(callback.url + "/callback"))
+        local = callback.url + "/callback"
+        consent_as_offered(report, person, server, client(local))
         consent_with_more(report, person, server, client(callback.url + "/handover"))
-        refusal(report, person, client(callback.url + "/callback"))
+        notes_about_people(report, person, server, client(local))
+        refusal(report, person, client(local))
         app_scheme(report, person, client("com.example.braintest:/callback"))
+        unknown_website(report, person, client(f"https://{OTHER_HOST}/callback", "Reading list"), site)
+        described_apps(report, person, server, site)
+        names_of_any_kind(report, person, lambda name: client(local, name))
+        unsafe_request(report, person, client(local))
 
 
 if __name__ == "__main__":

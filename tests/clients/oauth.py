@@ -35,9 +35,11 @@ def fetch_json(url, body=None, headers=None):
 
 
 class Client:
-    """A registered public client of one MCP server."""
+    """A public client of one MCP server, which registers itself unless it has a `client_id` already."""
 
-    def __init__(self, mcp_url, redirect_uri="http://127.0.0.1:53700/callback", name="brain-mcp tests"):
+    def __init__(
+        self, mcp_url, redirect_uri="http://127.0.0.1:53700/callback", name="brain-mcp tests", *, client_id=None
+    ):
         self.mcp_url, self.redirect_uri = mcp_url, redirect_uri
         status, headers, _ = fetch(mcp_url, b"{}", {"Content-Type": "application/json"})
         expect(status == 401, f"a call without a token was answered {status}")
@@ -46,6 +48,9 @@ class Client:
         self.resource = fetch_json(re.search(r'resource_metadata="([^"]+)"', challenge)[1])
         issuer = self.resource["authorization_servers"][0]
         self.server = fetch_json(issuer + "/.well-known/oauth-authorization-server")
+        self.client_id = client_id or self.register(redirect_uri, name)
+
+    def register(self, redirect_uri, name):
         registration = {
             "client_name": name,
             "redirect_uris": [redirect_uri],
@@ -54,7 +59,7 @@ class Client:
             "token_endpoint_auth_method": "none",
         }
         endpoint, body = self.server["registration_endpoint"], json.dumps(registration).encode()
-        self.client_id = fetch_json(endpoint, body, {"Content-Type": "application/json"})["client_id"]
+        return fetch_json(endpoint, body, {"Content-Type": "application/json"})["client_id"]
 
     def authorization_url(self):
         self.verifier, self.state = secrets.token_urlsafe(48), secrets.token_urlsafe(16)

@@ -46,14 +46,23 @@ def lay_vault(source, destination):
 
 
 class Server:
-    """A running server. Its log is printed when the `with` block is left by an exception."""
+    """A running server, with more `environment` if given. If an exception ends the `with` block, its log is printed."""
 
-    def __init__(self, *, access_token_seconds=None, with_password=True, vault=tools.SAMPLE_VAULT):
+    def __init__(
+        self,
+        *,
+        access_token_seconds=None,
+        with_password=True,
+        vault=tools.SAMPLE_VAULT,
+        environment=None,
+        port=None,
+    ):
         self.access_token_seconds = access_token_seconds
         self.with_password = with_password
         self.vault_source = vault
+        self.environment = environment or {}
         self.password = secrets.token_urlsafe(18)
-        self.port = free_port()
+        self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.mcp_url = self.url + "/mcp"
 
@@ -94,6 +103,7 @@ class Server:
             password_file.write_text(self.password + "\n")
             password_file.chmod(0o600)
             environment["BRAIN_MCP_OWNER_PASSWORD_FILE"] = str(password_file)
+        environment.update(self.environment)
         began = time.monotonic()
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(

@@ -13,3 +13,8 @@ NODE_MODULES = TARGET / "test-tools/npm/node_modules"
 def node():
     """Node 22, which comes as a package: Debian's own is too old for some of the clients."""
     return str(next(NODE_MODULES.glob("node-linux-*/bin/node")))
+
+
+def axe():
+    """axe-core, which looks for what keeps people with a handicap out."""
+    return (NODE_MODULES / "axe-core/axe.min.js").read_text()

@@ -29,7 +29,14 @@ SCRIPTS_OFF = {"profile.managed_default_content_settings.javascript": 2}
 
 
 class Chromium:
-    """A browser with an empty profile; scripts of pages are switched off, since no page of ours needs them."""
+    """A browser with an empty profile; scripts of pages are switched off, since no page of ours needs them.
+
+    `addresses` tells it where hosts are, `{"app.example": "127.0.0.1:4711"}`; their certificates may be anybody's.
+    """
+
+    def __init__(self, addresses=None):
+        rules = ",".join(f"MAP {host} {address}" for host, address in (addresses or {}).items())
+        self.more = [f"--host-resolver-rules={rules}", "--ignore-certificate-errors"] if rules else []
 
     def __enter__(self):
         self.profile = tempfile.mkdtemp(prefix="brain-mcp-chromium-")
@@ -43,7 +50,7 @@ class Chromium:
         )
         try:
             self.until("chromedriver is ready", lambda: self.request("GET", "/status")["ready"])
-            options = {"args": [*ARGUMENTS, f"--user-data-dir={self.profile}"], "prefs": SCRIPTS_OFF}
+            options = {"args": [*ARGUMENTS, *self.more, f"--user-data-dir={self.profile}"], "prefs": SCRIPTS_OFF}
             wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
             session = self.request("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
             self.base += f"/session/{session['sessionId']}"
@@ -92,8 +99,32 @@ class Chromium:
         self.request("POST", "/window", {"handle": opened})
         self.devtools("Network.clearBrowserCookies")
 
+    @property
+    def tab(self):
+        return self.request("GET", "/window")
+
+    def new_tab(self, url):
+        """Opens a page in one more tab, with the cookies of the others, and goes there; the handle of the tab."""
+        opened = self.request("POST", "/window/new", {"type": "tab"})["handle"]
+        self.go_to(opened)
+        self.open(url)
+        return opened
+
+    def go_to(self, tab):
+        self.request("POST", "/window", {"handle": tab})
+
+    def close_tab(self, back_to):
+        self.request("DELETE", "/window")
+        self.go_to(back_to)
+
     def open(self, url):
         self.request("POST", "/url", {"url": url})
+
+    def back(self):
+        self.request("POST", "/back")
+
+    def reload(self):
+        self.request("POST", "/refresh")
 
     @property
     def url(self):
@@ -111,10 +142,13 @@ class Chromium:
     def one(self, selector):
         return self.until(f"there is a {selector}", lambda: self.all(selector))[0]
 
-    def button(self, words):
-        path = f"//button[contains(normalize-space(.), '{words}')]"
+    def by_path(self, path):
+        """The elements that an XPath finds."""
         found = self.request("POST", "/elements", {"using": "xpath", "value": path})
         return [element[ELEMENT] for element in found]
+
+    def button(self, words):
+        return self.by_path(f"//button[contains(normalize-space(.), '{words}')]")
 
     def press(self, words):
         self.click(self.until(f"there is a button {words}", lambda: self.button(words))[0])
@@ -122,11 +156,21 @@ class Chromium:
     def click(self, element):
         self.request("POST", f"/element/{element}/click")
 
+    def double_click(self, element):
+        """Two clicks, so fast that no page can come in between."""
+        mouse = {"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}}
+        click = [{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
+        there = {"type": "pointerMove", "x": 0, "y": 0, "origin": {ELEMENT: element}}
+        self.request("POST", "/actions", {"actions": [{**mouse, "actions": [there, *click, *click]}]})
+
     def type(self, element, text):
         self.request("POST", f"/element/{element}/value", {"text": text})
 
     def is_ticked(self, element):
         return self.request("GET", f"/element/{element}/selected")
+
+    def text_of(self, element):
+        return self.request("GET", f"/element/{element}/text")
 
     def attribute(self, element, name):
         return self.request("GET", f"/element/{element}/attribute/{name}")
@@ -141,13 +185,33 @@ class Chromium:
     def devtools(self, command, **parameters):
         return self.request("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
 
+    def run_apart(self, preparation, promise):
+        """Runs scripts beside the page, which cannot see them nor they its own; the value of the promise.
+
+        The page's policy does not hold there. With scripts switched off no timer ever rings, so whatever
+        asks for one is called at once.
+        """
+        frame = self.devtools("Page.getFrameTree")["frameTree"]["frame"]["id"]
+        world = self.devtools("Page.createIsolatedWorld", frameId=frame)["executionContextId"]
+        timers = "setTimeout = (call, _, ...rest) => (Promise.resolve().then(() => call(...rest)), 0);"
+        for script in (timers + preparation + ";0", promise):
+            answer = self.devtools(
+                "Runtime.evaluate", expression=script, contextId=world, awaitPromise=True, returnByValue=True
+            )
+            if "exceptionDetails" in answer:
+                raise RuntimeError(f"{answer['exceptionDetails']}")
+        return answer["result"]["value"]
+
     def look(self, *, dark, phone):
         """Sets colour scheme and window size as the pages see them."""
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.devtools("Emulation.setEmulatedMedia", features=[scheme])
         width, height = (390, 844) if phone else (1100, 800)
+        self.resize(width, height, 2, mobile=phone)
+
+    def resize(self, width, height, scale, *, mobile=False):
         self.devtools(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2, mobile=phone
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=mobile
         )
 
     def is_wider_than_the_window(self):
@@ -157,3 +221,11 @@ class Chromium:
     def picture(self):
         """The whole page as PNG."""
         return base64.b64decode(self.devtools("Page.captureScreenshot", captureBeyondViewport=True)["data"])
+
+    def picture_of_top(self, width, highest, scale):
+        """The page as PNG in a window of that width, cut off where it gets too high."""
+        self.look(dark=False, phone=False)
+        self.resize(width, 1, scale)
+        height = min(highest, self.devtools("Page.getLayoutMetrics")["cssContentSize"]["height"])
+        self.resize(width, height, scale)
+        return base64.b64decode(self.devtools("Page.captureScreenshot")["data"])
