@@ -133,8 +133,8 @@ mod tests {
 
     use proptest::prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest};
 
-    use super::super::letters::key_of;
     use super::{KnownWords, Packed};
+    use crate::search::analysis::letters::key_of;
 
     fn packed(word: &str) -> Packed {
         Packed::of(key_of(word.as_bytes()).expect("short"))
