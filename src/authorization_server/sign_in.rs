@@ -163,7 +163,7 @@ mod tests {
     use super::SignInThrottle;
     use crate::clock::{Clock, UnixTime};
 
-    /// #149: neither a flood of other names nor their number frees a name from its wait.
+    /// Checklist 149: neither a flood of other names nor their number frees a name from its wait.
     #[test]
     fn made_up_names_end_nobodys_wait() {
         let (clock, time) = Clock::manual(UnixTime::from_seconds(1_800_000_000));

@@ -9,6 +9,8 @@ mod any_input;
 mod attributes_against_git;
 /// Malformed input at every route and tool.
 mod bad_input;
+/// Which test shows which requirement of the authorization server.
+mod checklist;
 /// Rules come and go while clients ask.
 mod class_changes;
 /// The command `classify`, as the owner runs it.

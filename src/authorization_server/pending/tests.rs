@@ -35,7 +35,7 @@ fn browser() -> SessionKey {
     BrowserCookie::new(&Entropy::system()).key()
 }
 
-/// #34: a browser that asks again and again pushes out only its own.
+/// Checklist 34: a browser that asks again and again pushes out only its own.
 #[test]
 fn one_browser_has_a_limit() {
     let (pending, hand) = waiting_room();
@@ -52,7 +52,7 @@ fn one_browser_has_a_limit() {
     assert!(pending.show(&others, other).is_some());
 }
 
-/// #34: a flood of strangers fills no memory, and does not touch what a user has on
+/// Checklist 34: a flood of strangers fills no memory, and does not touch what a user has on
 /// the screen.
 #[test]
 fn a_flood_pushes_out_strangers_first() {
@@ -73,7 +73,7 @@ fn a_flood_pushes_out_strangers_first() {
     assert_eq!(pending.lock().len(), 1, "what expired is swept out");
 }
 
-/// #146: reloading for ever keeps the newest forms good.
+/// Checklist 146: reloading for ever keeps the newest forms good.
 #[test]
 fn renderings_have_a_limit() {
     let (pending, _hand) = waiting_room();

@@ -26,7 +26,7 @@ fn request(client: &RegisteredClient) -> AuthorizationRequest {
     }
 }
 
-/// #117: another name is nothing new; anything else drops what the owner ticked, and the
+/// Checklist 117: another name is nothing new; anything else drops what the owner ticked, and the
 /// consent page says that the app has changed.
 #[tokio::test]
 async fn consent_is_to_what_the_document_said() {
@@ -63,7 +63,7 @@ async fn consent_is_to_what_the_document_said() {
     assert!(!has_changed(&client).await);
 }
 
-/// #118: while the document cannot be had, nobody new is let in, and whoever has a grant
+/// Checklist 118: while the document cannot be had, nobody new is let in, and whoever has a grant
 /// goes on.
 #[tokio::test]
 async fn an_outage_of_the_host_ends_no_grant() {

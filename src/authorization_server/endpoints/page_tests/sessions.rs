@@ -9,7 +9,7 @@ use super::{Ask, CALLBACK, PASSWORD, PageServer};
 
 const COOKIE: &str = "__Host-brain-session";
 
-/// #149
+/// Checklist 149
 #[tokio::test]
 async fn the_cookie_has_every_attribute() {
     let test = PageServer::new().await;
@@ -31,7 +31,7 @@ async fn on_loopback_http_the_cookie_is_plain() {
     assert!(cookie.ends_with("; Path=/; HttpOnly; SameSite=Lax"), "{cookie}");
 }
 
-/// #149: signing in and out both give another cookie, and the old ones are worth
+/// Checklist 149: signing in and out both give another cookie, and the old ones are worth
 /// nothing.
 #[tokio::test]
 async fn signing_in_and_out_change_the_session() {
@@ -69,7 +69,7 @@ async fn signing_in_and_out_change_the_session() {
     assert!(!thief.get("/login").await.body.contains("Signed in as"));
 }
 
-/// #149: the store holds a digest, so a copy of it opens no session.
+/// Checklist 149: the store holds a digest, so a copy of it opens no session.
 #[tokio::test]
 async fn the_store_does_not_know_the_cookie() {
     let test = PageServer::new().await;
@@ -93,7 +93,7 @@ async fn the_store_does_not_know_the_cookie() {
     assert!(!is_in(&secret) && !is_in(PASSWORD));
 }
 
-/// #149: who signed in more than ten minutes ago signs in again before consent, and
+/// Checklist 149: who signed in more than ten minutes ago signs in again before consent, and
 /// nothing that waits is lost by it.
 #[tokio::test]
 async fn consent_wants_a_fresh_sign_in() {
@@ -172,7 +172,7 @@ async fn not_you_signs_out_and_the_request_goes_on_waiting() {
     browser.allow(&again, &["wiki:read"]).await.code();
 }
 
-/// #149: a wrong password and an unknown user are one answer. That both are hashed,
+/// Checklist 149: a wrong password and an unknown user are one answer. That both are hashed,
 /// and so take as long, shows in the flood below.
 #[tokio::test]
 async fn unknown_users_and_wrong_passwords_look_alike() {
@@ -190,7 +190,7 @@ async fn unknown_users_and_wrong_passwords_look_alike() {
     assert_eq!(answers["owner"], answers["nobody"]);
 }
 
-/// #149: guessing becomes slow, for known and unknown names alike, and the right
+/// Checklist 149: guessing becomes slow, for known and unknown names alike, and the right
 /// password works after the wait.
 #[tokio::test]
 async fn guessing_is_slowed_down_without_a_lock_that_stays() {
@@ -225,7 +225,7 @@ async fn guessing_is_slowed_down_without_a_lock_that_stays() {
     }
 }
 
-/// #149: a flood of sign-ins with unknown names fills the queue, since they are hashed
+/// Checklist 149: a flood of sign-ins with unknown names fills the queue, since they are hashed
 /// like any other. It gets a page that says when to come again, and the owner is not
 /// blamed for it.
 #[tokio::test(flavor = "multi_thread")]

@@ -18,7 +18,7 @@ fn has_nothing_empty(value: &Value) -> bool {
     }
 }
 
-/// #84, #94; B22, B23, T9: the least that a client can say.
+/// Checklist 84, 94; B22, B23, T9: the least that a client can say.
 #[tokio::test]
 async fn a_client_gets_back_what_was_registered() {
     let test = TestServer::start();
@@ -39,7 +39,7 @@ async fn a_client_gets_back_what_was_registered() {
     assert!(!json["client_id"].as_str().unwrap().starts_with("https://"));
 }
 
-/// #85, #47: a secret only for who asks for one, and kept only as a digest.
+/// Checklist 85, 47: a secret only for who asks for one, and kept only as a digest.
 #[tokio::test]
 async fn a_secret_is_issued_when_asked_for() {
     let test = TestServer::start();
@@ -54,7 +54,7 @@ async fn a_secret_is_issued_when_asked_for() {
     }
 }
 
-/// #91, #92, #95; T8, T9: fields that are empty, unknown, or more than we support.
+/// Checklist 91, 92, 95; T8, T9: fields that are empty, unknown, or more than we support.
 #[tokio::test]
 async fn what_deployed_clients_send_is_accepted() {
     let test = TestServer::start();
@@ -89,7 +89,7 @@ async fn what_deployed_clients_send_is_accepted() {
     }
 }
 
-/// #86-#90, #93, #96; B21; R3, R17: one bad thing refuses the registration.
+/// Checklist 86, 87, 88, 89, 90, 93, 96; B21; R3, R17: one bad thing refuses the registration.
 #[tokio::test]
 async fn what_breaks_a_rule_is_refused() {
     let test = TestServer::start();
@@ -138,7 +138,7 @@ async fn what_breaks_a_rule_is_refused() {
     }
 }
 
-/// #96
+/// Checklist 96
 #[tokio::test]
 async fn a_name_cannot_hide_or_reorder_text() {
     let test = TestServer::start();
@@ -159,7 +159,7 @@ async fn a_name_cannot_hide_or_reorder_text() {
     assert!(test.post_json("/register", &metadata).await.json().get("client_name").is_none());
 }
 
-/// #98; T10, B24
+/// Checklist 98; T10, B24
 #[tokio::test]
 async fn the_same_public_client_keeps_its_name() {
     let test = TestServer::start();
@@ -186,7 +186,7 @@ async fn the_same_public_client_keeps_its_name() {
     assert_ne!(register(secret.clone()).await, register(secret).await);
 }
 
-/// #99; design section 9: unused for a day, inactive for 90, never with a grant.
+/// Checklist 99; design section 9: unused for a day, inactive for 90, never with a grant.
 #[tokio::test]
 async fn clients_that_nobody_needs_are_forgotten() {
     let test = TestServer::start();
@@ -223,7 +223,7 @@ async fn clients_that_nobody_needs_are_forgotten() {
     test.refresh(&used, &tokens.refresh).await.assert_error(401, "invalid_client");
 }
 
-/// #100; B24: the oldest that was never approved makes room.
+/// Checklist 100; B24: the oldest that was never approved makes room.
 #[tokio::test]
 async fn a_flood_of_registrations_harms_only_itself() {
     let test = TestServer::start_with(1, |settings| settings.client_limit = 3);
