@@ -43,6 +43,8 @@ mod non_interference;
 mod real_markdown;
 /// Other people's vaults, where they are at hand.
 mod real_vaults;
+/// What deployed clients send, played back.
+mod recorded_clients;
 /// Bearer tokens and the guard, against embedded and foreign issuers.
 mod resource_server;
 /// The program itself, while the disk changes under it and other processes are about.
