@@ -158,11 +158,21 @@ impl TestServer {
 
     /// The code that the owner's approval of these scopes becomes.
     pub(crate) async fn code(&self, client: &RegisteredClient, scopes: ScopeSet) -> String {
+        self.code_for(client, REDIRECT_URI, scopes).await
+    }
+
+    /// The same, for another place of the client.
+    pub(crate) async fn code_for(
+        &self,
+        client: &RegisteredClient,
+        redirect_uri: &str,
+        scopes: ScopeSet,
+    ) -> String {
         let now = self.time.now();
         let challenge = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER));
         let request = AuthorizationRequest {
             client: client.clone(),
-            redirect_uri: client.matching_redirect_uri(REDIRECT_URI).unwrap(),
+            redirect_uri: client.matching_redirect_uri(redirect_uri).unwrap(),
             state: None,
             challenge: CodeChallenge::from_request(Some(&challenge), Some("S256")).unwrap(),
             requested: ScopeSet::ALL,

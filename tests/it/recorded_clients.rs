@@ -6,6 +6,7 @@
 //! the scopes that the owner gave.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -247,7 +248,7 @@ impl Player {
         assert_eq!(first["response_types"], json!(["code"]));
         let method = sent["token_endpoint_auth_method"].as_str().unwrap_or("none");
         assert_eq!(first["token_endpoint_auth_method"], method);
-        self.id = first["client_id"].as_str().expect("an id").to_owned();
+        first["client_id"].as_str().expect("an id").clone_into(&mut self.id);
         self.secret = first["client_secret"].as_str().map(str::to_owned);
         assert_eq!(self.secret.is_some(), method != "none");
         assert_eq!(first.get("client_secret_expires_at").is_some(), method != "none");
@@ -290,7 +291,7 @@ impl Player {
         }
         assert_eq!(answer.get("state"), self.recording.authorize.get("state"));
         assert_eq!(answer["iss"], site.issuer());
-        self.granted = "wiki:read".to_owned();
+        "wiki:read".clone_into(&mut self.granted);
         answer.remove("code").expect("a code")
     }
 
@@ -372,7 +373,11 @@ fn callback(page: &Page, place: &str) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+    let mut escaped = String::new();
+    for byte in text.bytes() {
+        write!(escaped, "%{byte:02X}").expect("a text");
+    }
+    escaped
 }
 
 fn has_nothing_empty(value: &Value) -> bool {

@@ -2,8 +2,10 @@
 
 use super::{CALLBACK, HOST, HostileWeb, ID, PATH, assert_refused, assert_waits, authorize};
 use super::{approved, document, start};
+use crate::authorization_server::client::ClientId;
 use crate::authorization_server::client_rules::{ClientRules, Registration};
-use crate::authorization_server::testing::TestServer;
+use crate::authorization_server::testing::{TestServer, exchange_form};
+use crate::contract::scope::{Scope, ScopeSet};
 
 /// The clients of oauth-clients section 1b, with the redirect URI that each sends.
 const DEPLOYED: [(&str, &str); 7] = [
@@ -37,8 +39,8 @@ const DEPLOYED: [(&str, &str); 7] = [
     ),
 ];
 
-/// Checklist 111, 119, B20, B26, T20: every deployed client gets as far as the owner, and
-/// nothing that its document links to is fetched.
+/// Checklist 111, 119, B20, B26, T20: every deployed client gets to the owner and, without a
+/// secret, to tokens and new ones; and nothing that its document links to is fetched.
 #[tokio::test]
 async fn deployed_clients_are_known_by_their_documents() {
     let hosts = ["claude.ai", "chatgpt.com", "vscode.dev", "zed.dev", "opencode.ai"];
@@ -53,6 +55,15 @@ async fn deployed_clients_are_known_by_their_documents() {
         // #111: and nowhere else.
         let elsewhere = authorize(&server, id, "https://evil.example/cb").await;
         assert_refused(&elsewhere, "redirect URI");
+
+        let client = server.server.client_to_ask_for(ClientId::presented(id)).await.unwrap();
+        let scopes = ScopeSet::from_iter([Scope::Read]);
+        let code = server.code_for(&client, redirect_uri, scopes).await;
+        let form = exchange_form(id, &code)
+            .map(|pair| if pair.0 == "redirect_uri" { (pair.0, redirect_uri) } else { pair });
+        let tokens = server.post_form("/token", &form).await.tokens();
+        assert_eq!(server.claims(&tokens).client_id, id);
+        server.refresh(&client, &tokens.refresh).await.tokens();
     }
     // #119: neither logos nor the pages of their makers, nor keys that nobody used.
     assert_eq!(web.requests().len(), DEPLOYED.len());

@@ -7,6 +7,7 @@ mod consent;
 mod places;
 mod sessions;
 mod setup;
+mod walks;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -122,6 +122,36 @@ async fn parallel_refreshes_all_succeed_with_one_child() {
     assert!(answers.iter().all(|tokens| test.live_scopes(tokens).is_some()));
 }
 
+/// Checklist 123, 126: however many refreshes are under way, a revocation that was answered
+/// stands, and no token of theirs opens anything.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_revocation_amid_parallel_refreshes_stands() {
+    let test = std::sync::Arc::new(TestServer::start());
+    let (client, parent) = test.granted(&[Scope::Read]).await;
+    let mut tasks = tokio::task::JoinSet::new();
+    for number in 0..32 {
+        let (test, client, parent) = (test.clone(), client.clone(), parent.clone());
+        tasks.spawn(async move {
+            if number == 16 {
+                let form = [("client_id", client.id.as_str()), ("token", &parent.refresh)];
+                assert_eq!(test.post_form("/revoke", &form).await.status, StatusCode::OK);
+                return None;
+            }
+            let answer = test.refresh(&client, &parent.refresh).await;
+            if answer.status == StatusCode::OK {
+                return Some(answer.tokens());
+            }
+            answer.assert_error(400, "invalid_grant");
+            None
+        });
+    }
+    let issued: Vec<Tokens> = tasks.join_all().await.into_iter().flatten().collect();
+    for tokens in issued.iter().chain([&parent]) {
+        assert_eq!(test.live_scopes(tokens), None);
+        test.refresh(&client, &tokens.refresh).await.assert_error(400, "invalid_grant");
+    }
+}
+
 /// Checklist 73
 #[tokio::test]
 async fn the_loser_of_a_fast_double_rotation_is_no_thief() {
