@@ -123,6 +123,41 @@ async fn a_large_document_is_cut() {
     assert!(began.elapsed() < Duration::from_secs(4));
 }
 
+/// RFC 1952, with one block that is stored as it is: what any reader of gzip unpacks.
+fn gzipped(text: &str) -> Vec<u8> {
+    let length = u16::try_from(text.len()).unwrap();
+    let mut remainder = u32::MAX;
+    for byte in text.bytes() {
+        remainder ^= u32::from(byte);
+        for _ in 0..8 {
+            remainder = (remainder >> 1) ^ (0xEDB8_8320 & 0_u32.wrapping_sub(remainder & 1));
+        }
+    }
+    let mut packed = b"\x1f\x8b\x08\0\0\0\0\0\0\xff\x01".to_vec();
+    packed.extend(length.to_le_bytes());
+    packed.extend((!length).to_le_bytes());
+    packed.extend(text.bytes());
+    packed.extend((!remainder).to_le_bytes());
+    packed.extend(u32::from(length).to_le_bytes());
+    packed
+}
+
+/// Checklist 108: nothing is unpacked, so nothing small becomes large.
+#[tokio::test]
+async fn a_packed_document_is_not_unpacked() {
+    let web = HostileWeb::start(&[HOST]).await;
+    let server = start(&web).await;
+    let body = gzipped(&document(""));
+    let head = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\n\
+         content-length: {}\r\n\r\n",
+        body.len()
+    );
+    web.on(PATH, vec![Step::Send([head.into_bytes(), body].concat())]);
+    assert_refused(&authorize(&server, ID, CALLBACK).await, "not a JSON object");
+    assert!(!web.requests()[0].to_ascii_lowercase().contains("accept-encoding"));
+}
+
 /// Checklist 108: an answer that drips for ever is cut after five seconds, header or body.
 #[tokio::test]
 async fn a_slow_answer_is_cut() {
