@@ -6,6 +6,7 @@
 
 mod body_deadline;
 mod connections;
+mod drip;
 mod housekeeping;
 mod layers;
 mod parts;
@@ -21,11 +22,12 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use self::housekeeping::Housekeeping;
+use crate::admin::socket::AdminSocket;
 use crate::authorization_server::{AuthorizationServer, OpenError, SetupError, SetupLink};
 use crate::clock::Clock;
 use crate::configuration::Configuration;
 use crate::contract::issuer::{InvalidIssuer, Issuer};
-use crate::contract::resource::{InvalidResource, MCP_PATH, ResourceUri};
+use crate::contract::resource::{InvalidResource, ResourceUri};
 use crate::entropy::Entropy;
 use crate::resource_server::key_source::InvalidKeyUrl;
 
@@ -107,10 +109,7 @@ impl Application {
         clock: Clock,
         entropy: Entropy,
     ) -> Result<Self, StartError> {
-        let resource = match &configuration.resource {
-            Some(resource) => resource.clone(),
-            None => format!("http://{address}{MCP_PATH}").parse()?,
-        };
+        let resource = configuration.resource_at(address)?;
         parts::build(configuration, resource, clock, entropy).await
     }
 
@@ -126,6 +125,15 @@ impl Application {
     }
 }
 
+/// The socket for commands. Without it the server serves all the same.
+fn admin_socket(server: AuthorizationServer) -> Option<AdminSocket> {
+    AdminSocket::open(server)
+        .inspect_err(|error| {
+            tracing::warn!(%error, "commands such as `brain-mcp grant list` cannot reach this server");
+        })
+        .ok()
+}
+
 /// A server that is running.
 pub struct Server {
     application: Application,
@@ -133,6 +141,7 @@ pub struct Server {
     stop: oneshot::Sender<()>,
     serving: JoinHandle<()>,
     housekeeping: Option<Housekeeping>,
+    admin_socket: Option<AdminSocket>,
 }
 
 impl Server {
@@ -155,8 +164,9 @@ impl Server {
         let serving = connections::serve(listener, application.router(), patience, stopped);
         let serving = tokio::spawn(serving);
         let housekeeping = application.authorization_server.clone().map(Housekeeping::start);
+        let admin_socket = application.authorization_server.clone().and_then(admin_socket);
         tracing::info!(%address, resource = %application.resource, "serving");
-        Ok(Self { application, address, stop, serving, housekeeping })
+        Ok(Self { application, address, stop, serving, housekeeping, admin_socket })
     }
 
     /// Where it listens.
@@ -192,8 +202,11 @@ impl Server {
     /// Stops accepting, lets running requests end, and returns. What clients keep open
     /// is cut after two seconds.
     pub async fn stop(self) {
-        let Self { application, stop, serving, housekeeping, .. } = self;
+        let Self { application, stop, serving, housekeeping, admin_socket, .. } = self;
         let _ = stop.send(());
+        if let Some(admin_socket) = admin_socket {
+            admin_socket.close().await;
+        }
         if let Some(housekeeping) = housekeeping {
             housekeeping.stop().await;
         }

@@ -38,6 +38,8 @@ pub mod entropy;
 pub mod freshness;
 pub mod jose;
 pub mod mcp;
+pub mod peer;
+pub mod rates;
 pub mod refusals;
 pub mod resource_server;
 pub mod search;

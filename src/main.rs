@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use brain_mcp::admin::arguments::{Arguments, Command};
-use brain_mcp::admin::{classify, search, stats};
+use brain_mcp::admin::{classify, doctor, manage, search, stats};
 use brain_mcp::app::serve;
 use clap::Parser as _;
 
@@ -14,6 +14,8 @@ fn main() -> ExitCode {
         Command::Classify(flags) => classify::run(&flags),
         Command::Search(flags) => search::run(&flags),
         Command::Stats(flags) => stats::run(&flags),
+        Command::Check(flags) => doctor::run(&flags),
+        Command::Manage(order) => manage::run(order),
     };
     outcome.unwrap_or_else(|error| {
         eprintln!("brain-mcp: {error:#}");

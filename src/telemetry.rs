@@ -1,8 +1,8 @@
 //! Logging: where it goes and what it never holds.
 //!
 //! Tokens, codes, passwords and page text are not logged anywhere. rmcp logs whole
-//! tool arguments and results below `warn`, so it is held at `warn` whatever the
-//! filter says, unless the filter names it.
+//! tool arguments and results below `warn`, and sled what it is asked for and given, so
+//! they are held at `warn` whatever the filter says, unless the filter names them.
 
 use std::fmt;
 use std::io::IsTerminal as _;
@@ -22,8 +22,13 @@ use crate::configuration::{LogFormat, LogSettings};
 /// [`ParseError`] if the filter is none. A second call changes nothing: an
 /// embedding program may have set its own subscriber.
 pub fn start(settings: &LogSettings) -> Result<(), ParseError> {
-    let quiet = if settings.filter.contains("rmcp") { "" } else { ",rmcp=warn" };
-    let filter = EnvFilter::try_new(format!("{}{quiet}", settings.filter))?;
+    let mut filter = settings.filter.clone();
+    for talkative in ["rmcp", "sled"] {
+        if !settings.filter.contains(talkative) {
+            filter = format!("{filter},{talkative}=warn");
+        }
+    }
+    let filter = EnvFilter::try_new(filter)?;
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)

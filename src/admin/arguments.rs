@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::admin::orders::Order;
 use crate::admin::questions::QuestionFlags;
 use crate::configuration::raw::Key;
 
@@ -27,6 +28,11 @@ pub enum Command {
     Search(Box<SearchFlags>),
     /// Show what the vault consists of, and how well it is indexed.
     Stats(Box<QuestionFlags>),
+    /// Look for what is wrong: configuration, vaults, rules, public addresses.
+    Check(Box<CheckFlags>),
+    /// What is done about people, apps and keys.
+    #[command(flatten)]
+    Manage(Order),
 }
 
 /// Every scalar of the configuration, as a flag.
@@ -80,6 +86,9 @@ pub struct ConfigurationFlags {
     /// Hosts of your own network whose descriptions of apps may be fetched.
     #[arg(long, value_name = "HOSTS")]
     pub private_client_hosts: Option<String>,
+    /// Days after which another key signs the tokens; 0 for never [default: 90].
+    #[arg(long, value_name = "DAYS")]
+    pub key_rotation_days: Option<String>,
     /// Tools that are listed: pages, notes, openai, separated by commas [default: pages,notes].
     #[arg(long, value_name = "NAMES")]
     pub toolsets: Option<String>,
@@ -92,8 +101,9 @@ pub struct ConfigurationFlags {
     /// Shape of the log: text or json [default: text].
     #[arg(long, value_name = "FORMAT")]
     pub log_format: Option<String>,
-    /// A time limit in seconds, such as `access_token_seconds=300`. Repeatable.
-    #[arg(long, value_name = "NAME=SECONDS", value_parser = parse_limit)]
+    /// A limit in seconds or in times a minute, such as `access_token_seconds=300` or
+    /// `mcp_per_minute=0` (0: no limit). Repeatable.
+    #[arg(long, value_name = "NAME=NUMBER", value_parser = parse_limit)]
     pub limit: Vec<(String, String)>,
     /// Configuration file (TOML).
     #[arg(long, value_name = "FILE")]
@@ -119,6 +129,7 @@ impl ConfigurationFlags {
             Key::RegistrationTokenFile => &self.registration_token_file,
             Key::AllowedClients => &self.allowed_clients,
             Key::PrivateClientHosts => &self.private_client_hosts,
+            Key::KeyRotationDays => &self.key_rotation_days,
             Key::Toolsets => &self.toolsets,
             Key::Languages => &self.languages,
             Key::Log => &self.log,
@@ -126,6 +137,17 @@ impl ConfigurationFlags {
         };
         Key::ALL.into_iter().filter_map(move |key| Some((key, value(key).clone()?)))
     }
+}
+
+/// What to check, and how to print it.
+#[derive(Clone, Debug, Args)]
+pub struct CheckFlags {
+    /// The configuration, as `serve` takes it.
+    #[command(flatten)]
+    pub configuration: ConfigurationFlags,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// What to classify, and how to print it.
@@ -165,5 +187,5 @@ pub struct SearchFlags {
 fn parse_limit(text: &str) -> Result<(String, String), String> {
     text.split_once('=')
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .ok_or_else(|| "write NAME=SECONDS, such as access_token_seconds=300".to_owned())
+        .ok_or_else(|| "write NAME=NUMBER, such as access_token_seconds=300".to_owned())
 }

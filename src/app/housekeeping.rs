@@ -11,8 +11,8 @@ use crate::authorization_server::AuthorizationServer;
 /// keeps the store from growing for ever.
 const PAUSE: Duration = Duration::from_secs(60 * 60);
 
-/// Sweeps the authorization server's store at the start and every hour after it, until
-/// it is stopped or dropped.
+/// Sweeps the authorization server's store and sees to its keys, at the start and every
+/// hour after it, until it is stopped or dropped.
 pub(super) struct Housekeeping(JoinHandle<()>);
 
 impl Housekeeping {
@@ -26,6 +26,9 @@ impl Housekeeping {
                 if let Err(error) = server.sweep().await {
                     // Nothing depends on it, and the next turn tries again.
                     tracing::warn!(%error, "what has expired could not be removed");
+                }
+                if let Err(error) = server.keep_keys_up().await {
+                    tracing::error!(%error, "the signing keys could not be changed");
                 }
             }
         }))

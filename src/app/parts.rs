@@ -9,7 +9,7 @@ use axum::Router;
 use super::{Application, SignsIn, StartError, layers};
 use crate::authorization_server::password::Password;
 use crate::authorization_server::{
-    AuthorizationServer, OWNER, Settings as AuthorizationSettings, SetupLink, page_for_visitors,
+    AuthorizationServer, Settings as AuthorizationSettings, SetupLink, page_for_visitors,
 };
 use crate::clock::Clock;
 use crate::configuration::{Configuration, People, TokenSource, User};
@@ -52,6 +52,7 @@ pub(super) async fn build(
         resource: resource.clone(),
         allowed_origins: configuration.allowed_origins.clone(),
         key_source: tokens.keys,
+        limit: configuration.mcp_limit,
     };
     let resource_server = ResourceServer::new(settings, tokens.liveness, clock, sessions);
     let both = resource_server.router(mcp).merge(tokens.routes);
@@ -91,22 +92,9 @@ impl Tokens {
                 authorization_server: None,
             }),
             TokenSource::Embedded { issuer, owner_password } => {
-                let issuer = match issuer {
-                    Some(issuer) => issuer.clone(),
-                    None => resource.origin().parse()?,
-                };
-                let settings = AuthorizationSettings {
-                    lifetimes: configuration.lifetimes,
-                    users: user_names(&configuration.people),
-                    hashing_cost: configuration.hashing_cost,
-                    clients: configuration.clients.clone(),
-                    refusals,
-                    ..AuthorizationSettings::new(
-                        issuer.clone(),
-                        resource.clone(),
-                        configuration.data_dir.clone(),
-                    )
-                };
+                let settings = configuration.authorization_settings(issuer.as_ref(), resource)?;
+                let settings = AuthorizationSettings { refusals, ..settings };
+                let issuer = settings.issuer.clone();
                 let server = {
                     let clock = clock.clone();
                     blocking(move || AuthorizationServer::open(settings, clock, entropy)).await?
@@ -195,12 +183,5 @@ impl EveryVault {
             Err(Unavailable) => {}
         }
         Ok(vault)
-    }
-}
-
-fn user_names(people: &People) -> Vec<String> {
-    match people {
-        People::SingleOwner { .. } => vec![OWNER.to_owned()],
-        People::Named(users) => users.iter().map(|user| user.name.clone()).collect(),
     }
 }

@@ -1,53 +1,76 @@
 //! What a user sees of what was given away, and takes back.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::AuthorizationServer;
+use super::audit::{Actor, Event, What};
 use super::client::{ClientId, RegisteredClient};
+use super::client_metadata::written_out;
 use super::grant::{EndReason, Grant, GrantId, Terms};
 use super::password::{NewPassword, NotVerified, Password};
 use super::pending::Owner;
 use super::redirect_uri::RedirectTarget;
-use super::session::{BrowserCookie, Visitor, is_over};
+use super::session::{Begun, BrowserCookie, Visitor, is_over};
 use super::sign_in::{SignInError, SignedIn};
 use super::store::StoreError;
 use super::store::sessions::StoredSession;
 use super::store::users::PasswordChange;
 use crate::clock::UnixTime;
 use crate::contract::scope::ScopeSet;
+use crate::peer::Peer;
 use crate::refusals::Refused;
 
 /// How long an ended connection is still listed.
 const ENDED_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// How many refusals are shown.
 const REFUSALS: usize = 50;
+/// How many events are shown, and how many of them at most that strangers cause.
+const EVENTS: usize = 20;
+const STRANGERS_EVENTS: usize = 5;
 
 /// Everything of one user.
 pub(super) struct Account {
-    /// Connections that are alive, the one used last first.
-    pub(super) apps: Vec<Connection>,
+    /// Apps with connections that are alive, the one used last first.
+    pub(super) apps: Vec<App>,
     /// Those that were ended lately, the last one first.
     pub(super) ended: Vec<Connection>,
     /// What was refused lately, with the name of the client.
     pub(super) refused: Vec<(String, Refused)>,
     /// Browsers in which the user is signed in, this one first.
     pub(super) browsers: Vec<Browser>,
+    /// What happened lately, the last first, in words.
+    pub(super) events: Vec<(UnixTime, String)>,
+}
+
+/// Who a client is.
+#[derive(Clone)]
+pub(super) struct Identity {
+    pub(super) name: Option<String>,
+    /// The host that vouches for the client, if one does.
+    pub(super) host: Option<String>,
+    pub(super) client: ClientId,
+}
+
+/// The connections of one client. A client that was allowed on two devices has two.
+pub(super) struct App {
+    pub(super) identity: Identity,
+    /// The one used last first. Never empty.
+    pub(super) connections: Vec<Connection>,
 }
 
 /// A grant and whom it was given to.
 pub(super) struct Connection {
     pub(super) id: GrantId,
-    pub(super) name: Option<String>,
-    /// The host that vouches for the client, if one does.
-    pub(super) host: Option<String>,
-    pub(super) client: String,
+    pub(super) app: Identity,
     pub(super) place: Option<RedirectTarget>,
     pub(super) scopes: ScopeSet,
     pub(super) created_at: UnixTime,
     pub(super) used_at: UnixTime,
+    /// When it ends, however much it is used.
     pub(super) ends_at: UnixTime,
+    /// When it ends before that, if its tokens are not renewed.
+    pub(super) ends_unused_at: Option<UnixTime>,
     /// When it ended, and why, unless its time had simply come.
     pub(super) ended: Option<(UnixTime, Option<EndReason>)>,
 }
@@ -59,26 +82,27 @@ pub(super) struct Browser {
     pub(super) seen_at: UnixTime,
 }
 
-/// When each grant was last used, since the start; a use is no reason to write.
-#[derive(Debug, Default)]
-pub(super) struct LastUses(Mutex<HashMap<GrantId, UnixTime>>);
-
-impl LastUses {
-    pub(super) fn note(&self, id: GrantId, now: UnixTime) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id, now);
+impl App {
+    /// Puts the connections of each client together, in the order of its first one.
+    fn group(connections: Vec<Connection>) -> Vec<Self> {
+        let mut apps: Vec<Self> = Vec::new();
+        for connection in connections {
+            let same = apps.iter_mut().find(|app| app.identity.client == connection.app.client);
+            if let Some(app) = same {
+                app.connections.push(connection);
+            } else {
+                let identity = connection.app.clone();
+                apps.push(Self { identity, connections: vec![connection] });
+            }
+        }
+        apps
     }
+}
 
-    /// Forgets the grants that are no longer known.
-    pub(super) fn forget_unless(&self, is_known: impl Fn(&GrantId) -> bool) {
-        let mut uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        uses.retain(|id, _| is_known(id));
-    }
-
-    /// The last use; at least as late as the last renewal of the tokens.
-    fn of(&self, grant: &Grant) -> UnixTime {
-        let uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let noted = uses.get(&grant.id).copied();
-        noted.map_or(grant.family.renewed_at(), |noted| noted.max(grant.family.renewed_at()))
+impl Account {
+    /// How many connections are alive, of all apps together.
+    pub(super) fn connections(&self) -> usize {
+        self.apps.iter().map(|app| app.connections.len()).sum()
     }
 }
 
@@ -113,28 +137,35 @@ impl AuthorizationServer {
                     clients.insert(id.clone(), store.client(id)?);
                 }
             }
-            Ok((grants, clients, store.sessions_of(&name)?))
+            let is_own = |event: &Event| event.user.as_deref() == Some(&*name);
+            let events = store.newest_events(EVENTS, STRANGERS_EVENTS, is_own)?;
+            Ok((grants, clients, store.sessions_of(&name)?, events))
         });
-        let (grants, clients, sessions) = read.await?;
+        let (grants, clients, sessions, events) = read.await?;
         let client_of = |grant: &Grant| clients.get(&grant.terms.client).and_then(Option::as_ref);
-        let mut apps = Vec::new();
+        let mut connections = Vec::new();
         let mut ended = Vec::new();
         for grant in &grants {
             let connection = self.connection(grant, client_of(grant), now);
             match connection.ended {
-                None => apps.push(connection),
+                None => connections.push(connection),
                 Some((at, _)) if now.since(at) < ENDED_FOR => ended.push(connection),
                 Some(_) => {}
             }
         }
-        apps.sort_by_key(|app| (std::cmp::Reverse(app.used_at), app.id));
+        connections.sort_by_key(|one| (std::cmp::Reverse(one.used_at), one.id));
+        let apps = App::group(connections);
         ended.sort_by_key(|app| (std::cmp::Reverse(app.ended.map(|(at, _)| at)), app.id));
         let name_of = |client: &str| {
             let known = clients.values().flatten().find(|known| known.id.as_str() == client);
             known.and_then(|known| known.name.clone()).unwrap_or_else(|| client.to_owned())
         };
         let refused = self.settings().refusals.of(user, REFUSALS);
-        let refused = refused.into_iter().map(|refused| (name_of(&refused.client), refused));
+        let refused = refused.into_iter().map(|refused| {
+            // Clients choose it, and the page must not be written on by them.
+            let asked = written_out(&refused.asked);
+            (name_of(&refused.client), Refused { asked, ..refused })
+        });
         let is_alive = |session: &StoredSession| !is_over(session, &self.settings().lifetimes, now);
         let this = visitor.cookie().key();
         let mut browsers: Vec<Browser> = sessions
@@ -147,10 +178,11 @@ impl AuthorizationServer {
             })
             .collect();
         browsers.sort_by_key(|browser| (!browser.is_this, std::cmp::Reverse(browser.seen_at)));
-        Ok(Account { apps, ended, refused: refused.collect(), browsers })
+        let events = events.iter().map(|event| (event.at, event.text(name_of))).collect();
+        Ok(Account { apps, ended, refused: refused.collect(), browsers, events })
     }
 
-    fn connection(
+    pub(super) fn connection(
         &self,
         grant: &Grant,
         client: Option<&RegisteredClient>,
@@ -166,14 +198,18 @@ impl AuthorizationServer {
         };
         Connection {
             id: grant.id,
-            name: client.and_then(|client| client.name.clone()),
-            host: client.and_then(RegisteredClient::document_host),
-            client: grant.terms.client.to_string(),
+            app: Identity {
+                name: client.and_then(|client| client.name.clone()),
+                host: client.and_then(RegisteredClient::document_host),
+                client: grant.terms.client.clone(),
+            },
             place: grant.terms.redirect_uri.as_ref().map(super::redirect_uri::RedirectUri::target),
             scopes: scopes.unwrap_or(ScopeSet::NONE),
             created_at: grant.created_at,
             used_at: self.0.last_uses.of(grant),
-            ends_at: grant.terms.ends_at.min(grant.family.idle_end(policy)),
+            ends_at: grant.terms.ends_at,
+            ends_unused_at: Some(grant.family.idle_end(policy))
+                .filter(|idle_end| *idle_end < grant.terms.ends_at),
             ended: grant.ended.map(|ended| (ended.at, Some(ended.reason))).or(natural_end),
         }
     }
@@ -186,16 +222,36 @@ impl AuthorizationServer {
     /// [`StoreError`]
     pub(super) async fn disconnect(&self, user: &str, id: GrantId) -> Result<bool, StoreError> {
         let Some(client) = self.client_of_own(user, id) else { return Ok(false) };
-        let (now, name, reason) = (self.clock().now(), user.to_owned(), EndReason::RevokedByUser);
+        let ended = self.end_grant(id, (user.to_owned(), client), EndReason::RevokedByUser).await?;
+        tracing::info!(user, grant = %id, "the user disconnected an app");
+        Ok(ended)
+    }
+
+    /// Ends a grant of that user to that client, and the codes that the same two could
+    /// still make one of. Answers whether there was such a grant.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub(super) async fn end_grant(
+        &self,
+        id: GrantId,
+        (user, client): (String, ClientId),
+        reason: EndReason,
+    ) -> Result<bool, StoreError> {
+        let now = self.clock().now();
+        let by = match reason {
+            EndReason::RevokedByOperator => Actor::Operator,
+            _ => Actor::User,
+        };
         let ended = self.store().change(move |store| {
             let ended = store.change_grant(id, |grant| grant.end(now, reason))?;
-            let is_same = |terms: &Terms| terms.subject == name && terms.client == client;
+            store.note_end(id, by, now)?;
+            let is_same = |terms: &Terms| terms.subject == user && terms.client == client;
             store.withdraw_codes(is_same)?;
             Ok(ended.is_some())
         });
-        let ended = ended.await?;
-        tracing::info!(user, grant = %id, "the user disconnected an app");
-        Ok(ended)
+        ended.await
     }
 
     /// Takes scopes away from a grant of a user, for good, and answers what is left of
@@ -210,15 +266,19 @@ impl AuthorizationServer {
         id: GrantId,
         left: ScopeSet,
     ) -> Result<Option<ScopeSet>, StoreError> {
-        if self.client_of_own(user, id).is_none() {
-            return Ok(None);
-        }
-        let now = self.clock().now();
+        let Some(client) = self.client_of_own(user, id) else { return Ok(None) };
+        let (now, name) = (self.clock().now(), user.to_owned());
         let narrowed = self.store().change(move |store| {
-            store.change_grant(id, |grant| {
+            let left = store.change_grant(id, |grant| {
                 grant.narrow(left, now);
                 grant.scopes_at(now).unwrap_or(ScopeSet::NONE)
-            })
+            })?;
+            store.note_end(id, Actor::User, now)?;
+            if let Some(scopes) = left.filter(|left| !left.is_empty()) {
+                let event = Event::new(now, Actor::User, What::Narrowed { scopes });
+                store.note(&event.of_user(&name).of_client(&client).of_grant(id))?;
+            }
+            Ok(left)
         });
         let left = narrowed.await?;
         let scopes = left.unwrap_or(ScopeSet::NONE);
@@ -246,7 +306,10 @@ impl AuthorizationServer {
     pub(super) async fn disconnect_all(&self, user: &str) -> Result<(), StoreError> {
         let (now, name, reason) = (self.clock().now(), user.to_owned(), EndReason::RevokedByUser);
         let ended = self.store().change(move |store| {
-            store.end_access_where(|terms| terms.subject == name, now, reason)
+            let ended = store.end_access_where(|terms| terms.subject == name, now, reason)?;
+            let event = Event::new(now, Actor::User, What::Ended { reason });
+            store.note(&event.of_user(&name))?;
+            Ok(ended)
         });
         let ended = ended.await?;
         tracing::info!(user, ended, "the user disconnected all apps");
@@ -264,7 +327,13 @@ impl AuthorizationServer {
         visitor: &Visitor,
     ) -> Result<(), StoreError> {
         let (name, key) = (user.to_owned(), visitor.cookie().key());
-        self.store().change(move |store| store.remove_other_sessions(&name, key)).await?;
+        let event = Event::new(self.clock().now(), Actor::User, What::SignedOutElsewhere);
+        let event = event.of_user(user);
+        let change = self.store().change(move |store| {
+            store.note(&event)?;
+            store.remove_other_sessions(&name, key)
+        });
+        change.await?;
         tracing::info!(user, "the user signed out everywhere else");
         Ok(())
     }
@@ -279,29 +348,35 @@ impl AuthorizationServer {
     pub(super) async fn change_password(
         &self,
         user: &str,
-        visitor: &Visitor,
-        present: Password,
-        new: NewPassword,
+        (visitor, peer): (&Visitor, Peer),
+        (present, new): (Password, NewPassword),
         ends_access: bool,
-    ) -> Result<BrowserCookie, PasswordUnchanged> {
-        let SignedIn { user, verified } = self.sign_in(user, present).await?;
+    ) -> Result<Begun, PasswordUnchanged> {
+        let signed_in = self.sign_in(user, present, (visitor, peer)).await?;
+        let SignedIn { user, verified, device } = signed_in;
         let new = self.browsing().passwords.hash(new).await.map_err(|reason| match reason {
             NotVerified::Wrong | NotVerified::Busy => SignInError::Busy,
         })?;
         let cookie = BrowserCookie::new(self.entropy());
         let (old, key) = (visitor.cookie().key(), cookie.key());
         let now = self.clock().now();
+        let begun = self.begun(cookie, (&user, &new), device);
         let change = PasswordChange { verified, new };
         let session = StoredSession { user: user.clone(), signed_in_at: now, seen_at: now };
-        let changed = self
-            .store()
-            .change(move |store| store.change_password(&change, (key, &session), ends_access));
+        let event = Event::new(now, Actor::User, What::PasswordChanged).of_user(&user);
+        let changed = self.store().change(move |store| {
+            let changed = store.change_password(&change, (key, &session), ends_access)?;
+            if changed {
+                store.note(&event)?;
+            }
+            Ok(changed)
+        });
         if !changed.await? {
             // Somebody else was quicker, and this was not the present one any more.
             return Err(SignInError::Wrong.into());
         }
         self.browsing().pending.follow(old, key, Owner::SignedIn);
         tracing::info!(user, "the password was changed");
-        Ok(cookie)
+        Ok(begun)
     }
 }

@@ -85,6 +85,15 @@ impl UsedAssertions {
     /// A bound on memory, for each client, of which a user has approved every one.
     const MOST: usize = 2_000;
 
+    /// Forgets those that have expired.
+    pub(super) fn sweep(&self, now: UnixTime) {
+        let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        used.retain(|_, used| {
+            used.retain(|_, until| now < *until);
+            !used.is_empty()
+        });
+    }
+
     /// Notes a use.
     ///
     /// # Errors
@@ -140,16 +149,6 @@ impl AuthorizationServer {
         if !ALGORITHMS.contains(&algorithm) {
             return Err(AssertionFault::Algorithm);
         }
-        let keys = self.current_keys(client, approved_keys).await;
-        let ring = self.client_documents().keys(&keys, &header.kid).await;
-        let ring = ring.map_err(|error| match error {
-            outage if outage.is_outage() => AssertionFault::NoKeys,
-            // The client's own host says that it has no such keys.
-            _ => AssertionFault::Signature,
-        })?;
-        if !ring.verifies(&token, &header.kid, algorithm) {
-            return Err(AssertionFault::Signature);
-        }
         let claims: Claims = token.claims()?;
         let name = client.id.as_str();
         if claims.iss != name || claims.sub != name {
@@ -173,7 +172,36 @@ impl AuthorizationServer {
         {
             return Err(AssertionFault::Time);
         }
+        // What costs a fetch comes after all that costs nothing.
+        let keys = self.current_keys(client, approved_keys).await;
+        let ring = self.client_documents().keys(&keys, &header.kid).await;
+        let ring = ring.map_err(|error| match error {
+            outage if outage.is_outage() => AssertionFault::NoKeys,
+            // The client's own host says that it has no such keys.
+            _ => AssertionFault::Signature,
+        })?;
+        if !ring.verifies(&token, &header.kid, algorithm) {
+            return Err(AssertionFault::Signature);
+        }
         // Last: only an assertion that is good can be used up.
         self.0.used_assertions.spend(name, &claims.jti, expires_at, now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AssertionFault, UsedAssertions};
+    use crate::clock::UnixTime;
+
+    /// RFC 7523 section 3: a `jti` is remembered until it has expired, and no longer.
+    #[test]
+    fn used_assertions_are_forgotten_with_their_time() {
+        let (now, later) = (UnixTime::from_seconds(10), UnixTime::from_seconds(70));
+        let used = UsedAssertions::default();
+        used.spend("a", "1", later, now).expect("the first");
+        used.sweep(UnixTime::from_seconds(69));
+        assert_eq!(used.spend("a", "1", later, now), Err(AssertionFault::Replayed));
+        used.sweep(later);
+        assert!(used.0.lock().expect("no panic").is_empty());
     }
 }

@@ -124,10 +124,11 @@ pub struct RegisteredClient {
 }
 
 impl RegisteredClient {
-    /// The host that vouches for the client, if it publishes its own metadata document.
+    /// The host that vouches for the client, if it publishes its own metadata document;
+    /// with the port, if that is not 443.
     #[must_use]
     pub fn document_host(&self) -> Option<String> {
-        DocumentUrl::parse(self.id.as_str()).ok().map(|url| url.host().to_owned())
+        DocumentUrl::parse(self.id.as_str()).ok().map(|url| url.authority())
     }
 
     /// What the client is, apart from what it calls itself: where answers may go and how

@@ -11,8 +11,10 @@ use zeroize::Zeroizing;
 use super::AuthorizationServer;
 use super::assertion::{ASSERTION_TYPE, AssertionFault, claimed_client};
 use super::client::{ClientAuthentication, ClientId, RegisteredClient};
+use super::endpoints::log::about_app;
 use super::error::{EndpointError, InvalidClient};
 use super::form::{Form, decode_component};
+use crate::peer::Peer;
 
 /// A client that has proved what it registered to prove. For a public client that is
 /// nothing but its name; PKCE and rotation do the rest.
@@ -50,17 +52,42 @@ impl AuthorizationServer {
     ///
     /// # Errors
     ///
-    /// `invalid_client`, or `invalid_request` for a request that contradicts itself.
+    /// `invalid_client`, or `invalid_request` for a request that contradicts itself, or
+    /// [`EndpointError::TooMany`].
     pub(crate) async fn authenticate(
         &self,
         headers: &HeaderMap,
         form: &Form,
+        peer: Peer,
     ) -> Result<AuthenticatedClient, EndpointError> {
+        let has_genuine_token = self.let_ask(form, peer)?;
         let credentials = Credentials::from_request(headers, form)?;
         let client = self.client(ClientId::presented(&credentials.client)).await?;
         let client = client.ok_or(InvalidClient::Unknown)?;
+        about_app(&client.id);
+        let is_guess = !has_genuine_token && credentials.proof != Proof::Nothing;
+        if is_guess {
+            // Counted before it is judged, so that many at once gain nothing.
+            self.limits().wrong_secret(&client.id, peer)?;
+        }
         self.believe(&client, &credentials.proof).await?;
+        if is_guess {
+            self.limits().proved(&client.id, peer);
+        }
         Ok(AuthenticatedClient(client))
+    }
+
+    /// Counts a request of somebody who has proved nothing yet, or who has a genuine
+    /// refresh token: that one counts for its grant, since it may well come from an
+    /// address that others use up (oauth-clients B19). Answers whether it has one.
+    fn let_ask(&self, form: &Form, peer: Peer) -> Result<bool, EndpointError> {
+        let shown = form.value("refresh_token").or_else(|| form.value("token"));
+        let genuine = shown.and_then(|text| self.refresh_token_keys().read(text).ok());
+        match &genuine {
+            Some(token) => self.limits().refresh(token.grant())?,
+            None => self.limits().token(peer)?,
+        }
+        Ok(genuine.is_some())
     }
 
     /// Judges what the client sent to prove itself.

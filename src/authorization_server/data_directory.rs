@@ -11,6 +11,9 @@ const LOCK: &str = "lock";
 /// Says that the directory was completely set up once.
 const MARKER: &str = "initialized";
 
+/// Says that a restore has begun and not ended.
+const RESTORING: &str = "restoring";
+
 /// A data directory that this process has to itself for as long as the value lives.
 #[derive(Debug)]
 pub(crate) struct DataDirectory {
@@ -44,6 +47,11 @@ impl DataDirectory {
         }
     }
 
+    /// Whether that directory was completely set up before, whoever has it now.
+    pub(crate) fn is_initialized_at(path: &Path) -> bool {
+        path.join(MARKER).exists()
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -61,6 +69,24 @@ impl DataDirectory {
         if self.is_initialized()? { Ok(()) } else { self.write(MARKER, b"") }
     }
 
+    /// Whether a restore was begun and has not come to its end.
+    pub(crate) fn is_restoring(&self) -> Result<bool, OpenError> {
+        let mark = self.path.join(RESTORING);
+        mark.try_exists().map_err(at(&mark))
+    }
+
+    /// Notes that what is in here is not whole until [`Self::end_restore`].
+    pub(crate) fn begin_restore(&self) -> Result<(), OpenError> {
+        self.write(RESTORING, b"")
+    }
+
+    /// Notes that everything is whole again.
+    pub(crate) fn end_restore(&self) -> Result<(), OpenError> {
+        let mark = self.path.join(RESTORING);
+        fs::remove_file(&mark).map_err(at(&mark))?;
+        self.sync().map_err(at(&mark))
+    }
+
     /// Writes a file that only this user can read, and returns when it is on the
     /// disk under its name.
     #[expect(clippy::disallowed_methods, reason = "a file of our own, not a page")]
@@ -69,12 +95,13 @@ impl DataDirectory {
         // Under another name first: a crash must not leave half a file under this one.
         let unfinished = self.path.join(format!("{name}.unfinished"));
         let write = || -> io::Result<()> {
-            let mut file = File::options()
-                .create(true)
-                .truncate(true)
-                .write(true)
-                .mode(0o600)
-                .open(&unfinished)?;
+            // Whatever an earlier crash left there may have another mode.
+            match fs::remove_file(&unfinished) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+            let mut file =
+                File::options().create_new(true).write(true).mode(0o600).open(&unfinished)?;
             file.write_all(contents)?;
             file.sync_all()?;
             fs::rename(&unfinished, &path)?;

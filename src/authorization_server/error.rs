@@ -15,6 +15,7 @@ use super::form::InvalidForm;
 use super::refresh_token::NotAToken;
 use super::store::StoreError;
 use super::{code, family};
+use crate::rates::Wait;
 
 /// A refusal. Each variant is one fact; `Display` is for the log, and
 /// [`EndpointError::answer`] says what the client learns of it.
@@ -60,6 +61,8 @@ pub(crate) enum EndpointError {
     NotAllowed,
     #[error("there are too many clients, all of them in use")]
     NoRoom,
+    #[error(transparent)]
+    TooMany(#[from] Wait),
     #[error("storage failed")]
     Store(#[from] StoreError),
     #[error("signing failed")]
@@ -103,6 +106,21 @@ struct Body {
 impl Outcome {
     pub(crate) fn fine(text: String) -> Self {
         Self { level: Level::INFO, text: text.into() }
+    }
+
+    /// What an operator may want to look at, if it happens often.
+    pub(crate) fn suspicious(text: &str) -> Self {
+        Self { level: Level::WARN, text: text.into() }
+    }
+
+    /// What nobody has to read of each time that it happens.
+    pub(crate) fn one_of_many(text: String) -> Self {
+        Self { level: Level::DEBUG, text: text.into() }
+    }
+
+    /// What must not happen.
+    pub(crate) fn failed(error: &dyn std::error::Error) -> Self {
+        Self { level: Level::ERROR, text: with_causes(error).into() }
     }
 }
 
@@ -167,6 +185,11 @@ impl EndpointError {
                 "temporarily_unavailable",
                 "there are too many clients",
             ),
+            // Not a fault of the request: whoever takes it for one gives up what still
+            // is good (oauth-clients B19).
+            Self::TooMany(_) => {
+                failed(StatusCode::TOO_MANY_REQUESTS, "temporarily_unavailable", &self.to_string())
+            }
             // OAuth 2.1 section 3.2.4 has no code for our own failures; this one is
             // borrowed from the authorization endpoint, section 4.1.2.1.
             Self::Store(_) | Self::Signing(_) => failed(
@@ -183,27 +206,37 @@ impl EndpointError {
             Self::NoRoom | Self::RefreshTokenReused | Self::Code(code::Refusal::Replayed) => {
                 Level::WARN
             }
+            Self::TooMany(_) => Level::DEBUG,
             _ => Level::INFO,
         };
-        // The causes too: for our own failures the first line says little.
-        let mut text = self.to_string();
-        let mut cause = std::error::Error::source(self);
-        while let Some(error) = cause {
-            text = format!("{text}: {error}");
-            cause = error.source();
-        }
-        Outcome { level, text: text.into() }
+        Outcome { level, text: with_causes(self).into() }
     }
+}
+
+/// The causes too: for our own failures the first line says little.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
 }
 
 impl IntoResponse for EndpointError {
     fn into_response(self) -> Response {
         let outcome = self.outcome();
         let (status, error, error_description) = self.answer();
+        let wait = match (&self, status) {
+            (Self::TooMany(wait), _) => Some(wait.seconds()),
+            (_, StatusCode::SERVICE_UNAVAILABLE) => Some(30),
+            _ => None,
+        };
         let body = Json(Body { error, error_description });
         let mut response = (status, body).into_response();
-        if status == StatusCode::SERVICE_UNAVAILABLE {
-            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("30"));
+        if let Some(wait) = wait {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(wait));
         }
         if status == StatusCode::UNAUTHORIZED {
             // HTTP wants a challenge with every 401, and OAuth this one if Basic was

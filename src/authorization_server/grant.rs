@@ -75,7 +75,7 @@ pub(crate) struct Ended {
 /// Why a grant was ended before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum EndReason {
+pub enum EndReason {
     /// The user took it back on the account page.
     RevokedByUser,
     /// The user changed the password and took everything back with it.
@@ -86,8 +86,31 @@ pub(crate) enum EndReason {
     CodeReplayed,
     /// The client's host took its metadata document away.
     ClientWithdrawn,
+    /// Whoever sits at the terminal took it back.
+    RevokedByOperator,
+    /// The client was removed at the terminal.
+    ClientRemoved,
+    /// The server was restored from a backup, which cannot know what was revoked since.
+    Restored,
     /// A refresh token was presented that its rightful holder no longer uses.
     RefreshTokenReused,
+}
+
+impl EndReason {
+    /// The reason in words, as they go behind "it ended because".
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::RevokedByUser => "you disconnected it",
+            Self::PasswordChanged => "you changed your password",
+            Self::RevokedByClient => "the app signed out",
+            Self::ClientWithdrawn => "its maker took the app back",
+            Self::RevokedByOperator => "it was revoked at the server's terminal",
+            Self::ClientRemoved => "the app was removed at the server's terminal",
+            Self::Restored => "the server was restored from a backup",
+            Self::CodeReplayed => "its sign-in code was used twice",
+            Self::RefreshTokenReused => "a token that it had replaced was used again",
+        }
+    }
 }
 
 impl GrantId {

@@ -1,8 +1,10 @@
 //! Code → tokens, refresh token → tokens, token → end of the grant.
 
 use super::AuthorizationServer;
+use super::audit::{Actor, Event, What};
 use super::client_authentication::AuthenticatedClient;
 use super::code::{self, CodeDigest, Redemption};
+use super::endpoints::log::about_grant;
 use super::error::EndpointError;
 use super::family::{Presented, Verdict};
 use super::form::Form;
@@ -12,12 +14,6 @@ use super::store::codes::GrantDraft;
 use super::token::TokenAnswer;
 use crate::clock::UnixTime;
 use crate::contract::scope::ScopeSet;
-
-/// Tokens, and the grant that they hang from, for the log.
-pub(crate) struct Issued {
-    pub(crate) answer: TokenAnswer,
-    pub(crate) grant: GrantId,
-}
 
 impl AuthorizationServer {
     /// Exchanges a code (OAuth 2.1 section 4.1.3).
@@ -29,7 +25,7 @@ impl AuthorizationServer {
         &self,
         client: &AuthenticatedClient,
         form: &Form,
-    ) -> Result<Issued, EndpointError> {
+    ) -> Result<TokenAnswer, EndpointError> {
         let redemption = Redemption {
             code: CodeDigest::of(form.required("code")?),
             client: client.id().clone(),
@@ -41,19 +37,34 @@ impl AuthorizationServer {
         self.check_resource(form)?;
         let digest = redemption.code;
         let code = self.store().read(move |store| store.code(digest)).await?;
-        if code.is_none_or(|code| !self.settings().has_user(&code.terms.subject)) {
-            // Junk is not worth a sync of the disk.
-            return Err(code::Refusal::Unknown.into());
-        }
+        let known = code.filter(|code| self.settings().has_user(&code.terms.subject));
+        // Junk is not worth a sync of the disk.
+        let terms = known.ok_or(code::Refusal::Unknown)?.terms;
         let now = self.clock().now();
         let id = GrantId::from_bytes(self.entropy().bytes());
         let token = RefreshToken::first(id, self.entropy().bytes());
         let draft = GrantDraft { id, first: self.refresh_token_keys().digest(&token), now };
-        let grant =
-            self.store().change(move |store| store.redeem_code(&redemption, draft)).await??;
+        let exchange = self.store().change(move |store| {
+            let outcome = store.redeem_code(&redemption, draft)?;
+            let what = match &outcome {
+                Ok(_) => Some(What::Connected { scopes: terms.scopes }),
+                Err(code::Refusal::Replayed) => {
+                    Some(What::Ended { reason: EndReason::CodeReplayed })
+                }
+                Err(_) => None,
+            };
+            if let Some(what) = what {
+                let event = Event::new(now, Actor::Client, what).of_user(&terms.subject);
+                let event = event.of_client(&terms.client);
+                let is_new = outcome.is_ok();
+                store.note(&if is_new { event.of_grant(id) } else { event })?;
+            }
+            Ok(outcome)
+        });
+        let grant = exchange.await??;
         let refresh_token = self.refresh_token_keys().write(&token);
-        let answer = self.answer(&grant, grant.terms.scopes, refresh_token, now)?;
-        Ok(Issued { answer, grant: id })
+        about_grant(id);
+        self.answer(&grant, grant.terms.scopes, refresh_token, now)
     }
 
     /// Exchanges a refresh token (OAuth 2.1 section 4.3). The grant keeps its scopes
@@ -66,9 +77,10 @@ impl AuthorizationServer {
         &self,
         client: &AuthenticatedClient,
         form: &Form,
-    ) -> Result<Issued, EndpointError> {
+    ) -> Result<TokenAnswer, EndpointError> {
         let token = self.refresh_token_keys().read(form.required("refresh_token")?)?;
         self.check_resource(form)?;
+        about_grant(token.grant());
         let requested = form.value("scope").map_or(ScopeSet::NONE, ScopeSet::parse_known);
         let id = token.grant();
         let now = self.clock().now();
@@ -80,14 +92,18 @@ impl AuthorizationServer {
         let outcome = self
             .store()
             .change(move |store| {
-                store.change_grant(id, |grant| server.judge(grant, &client, &presented, now))
+                let judged = store
+                    .change_grant(id, |grant| server.judge(grant, &client, &presented, now))?;
+                if matches!(judged, Some(Err(EndpointError::RefreshTokenReused))) {
+                    store.note_end(id, Actor::Client, now)?;
+                }
+                Ok(judged)
             })
             .await?;
         let grant = outcome.unwrap_or(Err(EndpointError::NoSuchGrant))?;
         let child = self.refresh_token_keys().child(&token);
         let refresh_token = self.refresh_token_keys().write(&child);
-        let answer = self.answer(&grant, requested, refresh_token, now)?;
-        Ok(Issued { answer, grant: id })
+        self.answer(&grant, requested, refresh_token, now)
     }
 
     /// Ends the grant of a token that its client gives back (RFC 7009). Answers
@@ -109,17 +125,22 @@ impl AuthorizationServer {
         let Some(id) = self.grant_of_token(form.required("token")?, now) else {
             return Ok(None);
         };
+        about_grant(id);
         let client = client.id().clone();
         let revoked = self
             .store()
             .change(move |store| {
-                store.change_grant(id, |grant| {
+                let revoked = store.change_grant(id, |grant| {
                     let is_its_own = grant.terms.client == client;
                     if is_its_own {
                         grant.end(now, EndReason::RevokedByClient);
                     }
                     is_its_own
-                })
+                })?;
+                if revoked == Some(true) {
+                    store.note_end(id, Actor::Client, now)?;
+                }
+                Ok(revoked)
             })
             .await?;
         Ok(revoked.unwrap_or(false).then_some(id))

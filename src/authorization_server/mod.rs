@@ -12,8 +12,11 @@
 //! the client hears of it. `endpoints` translates.
 
 mod account;
+pub mod administration;
 mod assertion;
+pub mod audit;
 pub mod authorization;
+pub mod backup;
 mod body;
 mod browsing;
 pub mod client;
@@ -23,12 +26,15 @@ mod client_metadata;
 mod client_rules;
 mod code;
 mod data_directory;
+mod device;
 mod endpoints;
 mod error;
 mod family;
 mod form;
 mod grant;
 mod issuance;
+mod last_uses;
+mod limits;
 mod liveness;
 mod own_page;
 mod page_error;
@@ -50,14 +56,16 @@ mod signing_key;
 mod store;
 #[cfg(test)]
 pub(crate) mod testing;
+mod throttle;
 mod token;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::Router;
 
-use self::account::LastUses;
 use self::assertion::UsedAssertions;
+use self::audit::{Actor, Event, What};
 use self::authorization::ApprovedAuthorization;
 use self::browsing::Browsing;
 use self::client::{ClientId, RegisteredClient};
@@ -65,9 +73,13 @@ use self::client_document::{ClientDocuments, Web};
 pub use self::client_rules::{ClientRules, Registration};
 use self::code::{CodeDigest, IssuedCode};
 use self::data_directory::DataDirectory;
+use self::device::DeviceKey;
+use self::last_uses::LastUses;
+use self::limits::Limits;
 use self::refresh_token::RefreshTokenKeys;
 use self::secrets::MasterSecret;
-pub use self::settings::{Lifetimes, Settings};
+use self::session::is_over;
+pub use self::settings::{Lifetimes, RequestLimits, Settings};
 pub use self::setup::{OWNER, SetupError, SetupLink};
 use self::signing_key::SigningKeys;
 use self::store::Store;
@@ -99,6 +111,8 @@ struct Inner {
     client_documents: ClientDocuments,
     used_assertions: UsedAssertions,
     last_uses: LastUses,
+    limits: Limits,
+    device_key: DeviceKey,
 }
 
 impl AuthorizationServer {
@@ -123,10 +137,16 @@ impl AuthorizationServer {
         if !settings.issuer.is_bare_origin() {
             return Err(OpenError::IssuerNotAnOrigin(settings.issuer.to_string()));
         }
-        let home = DataDirectory::claim(&settings.data_dir)?;
+        let home = Arc::new(DataDirectory::claim(&settings.data_dir)?);
+        if home.is_restoring()? {
+            return Err(OpenError::RestoreUnfinished(home.path().to_owned()));
+        }
         let master = MasterSecret::load(&home, &entropy)?;
-        let signing_keys = SigningKeys::load(&home, &master, &entropy, clock.now())?;
+        let policy = settings.key_policy();
+        let keys = SigningKeys::load(Arc::clone(&home), &master, &entropy, clock.now(), policy)?;
         let refresh_token_keys = RefreshTokenKeys::derive(&master);
+        let device_key = DeviceKey::derive(&master);
+        let limits = Limits::new(&settings.limits, &clock);
         let store = Store::open(home)?;
         let browsing = Browsing::new(&settings, &clock, &entropy);
         let client_documents = ClientDocuments::new(web, clock.clone());
@@ -134,20 +154,34 @@ impl AuthorizationServer {
             settings,
             clock,
             entropy,
-            signing_keys,
+            signing_keys: keys,
             refresh_token_keys,
             store,
             browsing,
             client_documents,
             used_assertions: UsedAssertions::default(),
             last_uses: LastUses::default(),
+            limits,
+            device_key,
         })))
+    }
+
+    /// Whether a server has ever kept its data there.
+    #[must_use]
+    pub fn was_set_up(data_dir: &Path) -> bool {
+        DataDirectory::is_initialized_at(data_dir)
+    }
+
+    /// Where the server keeps its data.
+    #[must_use]
+    pub fn data_dir(&self) -> &Path {
+        &self.settings().data_dir
     }
 
     /// Everything that the server answers, pages and endpoints.
     pub fn router(&self) -> Router {
         let Settings { resource, issuer, .. } = self.settings();
-        endpoints::pages()
+        endpoints::pages(self)
             .merge(endpoints::machine::routes())
             .with_state(self.clone())
             .merge(endpoints::front::routes(resource, Some(issuer)))
@@ -165,22 +199,38 @@ impl AuthorizationServer {
         Arc::new(self.clone())
     }
 
-    /// Forgets codes and grants that have long expired. Called every hour.
+    /// Forgets what has long expired, in the store and in memory. Called every hour.
     ///
     /// # Errors
     ///
     /// [`StoreError`]
     pub(crate) async fn sweep(&self) -> Result<(), StoreError> {
         let now = self.clock().now();
+        let browsing = self.browsing();
+        browsing.pending.sweep();
+        browsing.throttle.sweep();
+        browsing.notices.sweep(now);
+        self.0.used_assertions.sweep(now);
         let policy = self.settings().refresh_policy();
-        let memory = self.settings().lifetimes.inactive_client;
+        let (clients, lifetimes) = (self.settings().client_policy(), self.settings().lifetimes);
+        let is_waiting = self.is_waiting();
+        let swept = self.store().change(move |store| {
+            store.forget_codes(now)?;
+            store.forget_events(now)?;
+            store.sweep_sessions(|session| is_over(session, &lifetimes, now))?;
+            store.forget_grants(policy, now, lifetimes.inactive_client)?;
+            // After the grants, which keep them.
+            store.forget_clients(now, clients, is_waiting)
+        });
+        swept.await?;
         self.0.last_uses.forget_unless(|id| self.store().look_at_grant(*id, |_| ()).is_some());
-        self.store()
-            .change(move |store| {
-                store.forget_codes(now)?;
-                store.forget_grants(policy, now, memory)
-            })
-            .await
+        Ok(())
+    }
+
+    /// Whether a user is just deciding about a client.
+    pub(crate) fn is_waiting(&self) -> impl Fn(&ClientId) -> bool + Send + 'static {
+        let pending = self.browsing().pending.clone();
+        move |client| pending.waits_for(client)
     }
 
     /// Turns the user's approval into a code, which the caller hands to the client
@@ -199,10 +249,13 @@ impl AuthorizationServer {
         let settings = self.settings();
         let expires_at = now + settings.lifetimes.code;
         let issued = IssuedCode::new(&approved, settings.resource.as_str(), expires_at);
-        let client = approved.request().client.clone();
+        let (user, client) = (approved.subject().to_owned(), approved.request().client.clone());
+        let what = What::Allowed { scopes: approved.approval().scopes };
+        let event = Event::new(now, Actor::User, what).of_user(&user).of_client(&client.id);
         self.store()
             .change(move |store| {
-                store.note_approval(&client, now)?;
+                store.note_approval(&user, &client, now)?;
+                store.note(&event)?;
                 store.keep_code(digest, &issued)
             })
             .await?;
@@ -243,6 +296,14 @@ impl AuthorizationServer {
 
     pub(crate) fn store(&self) -> &Store {
         &self.0.store
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.0.limits
+    }
+
+    fn device_key(&self) -> &DeviceKey {
+        &self.0.device_key
     }
 
     fn client_documents(&self) -> &ClientDocuments {

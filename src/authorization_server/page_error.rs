@@ -6,18 +6,20 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::authorization_server::client_document::NoClient;
+use crate::authorization_server::error::Outcome;
 use crate::authorization_server::form::InvalidForm;
 use crate::authorization_server::pages::{MessagePage, page};
 use crate::authorization_server::parameters::Repeated;
 use crate::authorization_server::pending::NotTaken;
 use crate::authorization_server::request::LocalFault;
 use crate::authorization_server::store::StoreError;
+use crate::rates::Wait;
 
 /// Why a browser gets a page that it did not ask for. `Display` is for the log.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PageError {
     /// An authorization request that must not be answered by a redirect.
-    #[error("refused on a page: {0}")]
+    #[error(transparent)]
     Request(#[from] LocalFault),
     /// Posted by somebody else's page, from another browser, or by an old form.
     #[error("a form that was not rendered for this browser")]
@@ -49,6 +51,9 @@ pub(super) enum PageError {
     /// Too many passwords at once.
     #[error("too many passwords are waiting to be hashed")]
     Busy,
+    /// Too many requests.
+    #[error(transparent)]
+    TooMany(#[from] Wait),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -67,6 +72,7 @@ impl PageError {
             Self::NotAForm => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
             Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            Self::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -133,6 +139,11 @@ impl PageError {
                 "Too many people are signing in at this moment. Wait a few seconds and send the \
                  form again.",
             ),
+            Self::TooMany(_) => (
+                "Please wait a little",
+                "More was asked from your address than this server answers in a minute. Nothing \
+                 was changed. Wait, and then load this page again.",
+            ),
             Self::Store(_) => (
                 "Something is broken here",
                 "The server could not read or write its data. Its log says more. Nothing was \
@@ -147,6 +158,7 @@ impl PageError {
             Self::Request(LocalFault::Document(error)) => Some(error.on_a_page()),
             Self::Request(fault) => Some(fault.to_string()),
             Self::BadForm(what) => Some((*what).to_owned()),
+            Self::TooMany(wait) => Some(format!("It is answered again in {} s.", wait.seconds())),
             Self::ForeignForm
             | Self::Gone
             | Self::AnsweredBefore
@@ -164,17 +176,20 @@ impl PageError {
 impl IntoResponse for PageError {
     fn into_response(self) -> Response {
         let status = self.status();
-        if status == StatusCode::INTERNAL_SERVER_ERROR {
-            tracing::error!(error = &self as &dyn std::error::Error, "a page failed");
-        } else {
-            tracing::info!(reason = %self, "a page was refused");
-        }
+        let outcome = match self {
+            Self::Store(_) => Outcome::failed(&self),
+            Self::TooMany(_) => Outcome::one_of_many(format!("refused: {self}")),
+            _ => Outcome::fine(format!("refused: {self}")),
+        };
         let (title, advice) = self.title_and_advice();
-        let message = page(status, &MessagePage { title, advice, detail: self.detail() });
-        match self {
-            Self::Busy => ([(header::RETRY_AFTER, BUSY_FOR.as_secs())], message).into_response(),
-            _ => message,
-        }
+        let mut message = page(status, &MessagePage { title, advice, detail: self.detail() });
+        message.extensions_mut().insert(outcome);
+        let wait = match self {
+            Self::Busy => BUSY_FOR.as_secs(),
+            Self::TooMany(wait) => wait.seconds(),
+            _ => return message,
+        };
+        ([(header::RETRY_AFTER, wait)], message).into_response()
     }
 }
 

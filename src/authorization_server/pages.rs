@@ -4,7 +4,7 @@ use askama::Template;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 
-use crate::authorization_server::account::{Account, Connection};
+use crate::authorization_server::account::{Account, Connection, Identity};
 use crate::authorization_server::authorization::{AuthorizationRequest, SpanOffer};
 use crate::authorization_server::grant::EndReason;
 use crate::authorization_server::redirect_uri::RedirectTarget;
@@ -183,12 +183,14 @@ impl Asker {
     }
 }
 
-impl Connection {
+impl Identity {
     /// What a person calls it.
     fn title(&self) -> &str {
         self.host.as_deref().or(self.name.as_deref()).unwrap_or("An app without a name")
     }
+}
 
+impl Connection {
     /// Whether it was ended because a spent code or token came back: somebody else may
     /// have had it.
     fn is_suspicious(&self) -> bool {
@@ -201,15 +203,8 @@ impl Connection {
     }
 
     fn why_ended(&self) -> &'static str {
-        match self.ended.and_then(|(_, reason)| reason) {
-            None => "its time was over",
-            Some(EndReason::RevokedByUser) => "you disconnected it",
-            Some(EndReason::PasswordChanged) => "you changed your password",
-            Some(EndReason::RevokedByClient) => "the app signed out",
-            Some(EndReason::ClientWithdrawn) => "its maker took the app back",
-            Some(EndReason::CodeReplayed) => "its sign-in code was used twice",
-            Some(EndReason::RefreshTokenReused) => "a token that it had replaced was used again",
-        }
+        let reason = self.ended.and_then(|(_, reason)| reason);
+        reason.map_or("its time was over", EndReason::as_str)
     }
 }
 

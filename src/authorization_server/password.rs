@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use tokio::sync::Semaphore;
 use unicode_normalization::UnicodeNormalization as _;
@@ -22,6 +23,9 @@ use crate::entropy::Entropy;
 const WORKERS: usize = 2;
 /// How many may be hashed or wait for it; the next is turned away.
 const MAX_QUEUED: usize = 16;
+/// The same for browsers in which a user has signed in before: strangers who fill their
+/// queue do not keep those out.
+const MAX_KNOWN_QUEUED: usize = 4;
 
 /// What one hash costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,13 +85,23 @@ pub(super) enum NotVerified {
     Busy,
 }
 
+/// Which queue a password waits in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Queue {
+    /// From a browser in which a user has signed in before.
+    Known,
+    /// From anybody.
+    Strangers,
+}
+
 /// Hashes and verifies. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct PasswordHasher {
     cost: HashingCost,
     entropy: Entropy,
     workers: Arc<Semaphore>,
-    queue: Arc<Semaphore>,
+    known: Arc<Semaphore>,
+    strangers: Arc<Semaphore>,
 }
 
 impl Password {
@@ -151,24 +165,32 @@ impl NewPassword {
     }
 }
 
+impl PasswordHash {
+    /// What is another one for every password that was ever chosen.
+    pub(super) fn fingerprint(&self) -> [u8; 32] {
+        Sha256::new_with_prefix(self.salt).chain_update(self.digest).finalize().into()
+    }
+}
+
 impl PasswordHasher {
     pub(super) fn new(cost: HashingCost, entropy: Entropy) -> Self {
         Self {
             cost,
             entropy,
             workers: Arc::new(Semaphore::new(WORKERS)),
-            queue: Arc::new(Semaphore::new(MAX_QUEUED)),
+            known: Arc::new(Semaphore::new(MAX_KNOWN_QUEUED)),
+            strangers: Arc::new(Semaphore::new(MAX_QUEUED)),
         }
     }
 
-    /// Hashes a new password.
+    /// Hashes a new password, of somebody who has shown the old one or a link.
     ///
     /// # Errors
     ///
     /// [`NotVerified::Busy`].
     pub(super) async fn hash(&self, password: NewPassword) -> Result<PasswordHash, NotVerified> {
         let (cost, salt) = (self.cost, self.entropy.bytes());
-        let digest = self.work(password.0, cost, salt).await?;
+        let digest = self.work(password.0, cost, salt, Queue::Known).await?;
         Ok(PasswordHash { cost, salt, digest })
     }
 
@@ -182,9 +204,10 @@ impl PasswordHasher {
         &self,
         password: Password,
         kept: Option<&PasswordHash>,
+        queue: Queue,
     ) -> Result<(), NotVerified> {
         let (cost, salt) = kept.map_or((self.cost, [0; 16]), |kept| (kept.cost, kept.salt));
-        let digest = self.work(password, cost, salt).await?;
+        let digest = self.work(password, cost, salt, queue).await?;
         let fits = kept.is_some_and(|kept| digest.ct_eq(&kept.digest).into());
         if fits { Ok(()) } else { Err(NotVerified::Wrong) }
     }
@@ -194,8 +217,13 @@ impl PasswordHasher {
         password: Password,
         cost: HashingCost,
         salt: [u8; 16],
+        queue: Queue,
     ) -> Result<[u8; 32], NotVerified> {
-        let _place = self.queue.try_acquire().map_err(|_| NotVerified::Busy)?;
+        let queue = match queue {
+            Queue::Known => &self.known,
+            Queue::Strangers => &self.strangers,
+        };
+        let _place = queue.try_acquire().map_err(|_| NotVerified::Busy)?;
         let workers = Arc::clone(&self.workers);
         let worker = workers.acquire_owned().await.map_err(|_| NotVerified::Busy)?;
         let work = move || {

@@ -21,15 +21,19 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 
 use crate::authorization_server::authorization::AuthorizationRequest;
+use crate::authorization_server::client::ClientId;
 use crate::authorization_server::parameters::Parameters;
 use crate::authorization_server::request::{Judgement, Refusal};
 use crate::authorization_server::session::SessionKey;
 use crate::clock::{Clock, UnixTime};
 use crate::entropy::Entropy;
+use crate::peer::Peer;
 
-/// How many may wait at once, in all and for one browser (checklist #34).
+/// How many may wait at once: in all, for one browser, and for strangers at one address
+/// (checklist #34).
 const MAX_WAITING: usize = 500;
 const MAX_FOR_ONE_BROWSER: usize = 20;
+const MAX_FOR_ONE_ADDRESS: usize = 20;
 /// How many renderings of one consent page stay good.
 const MAX_RENDERINGS: usize = 16;
 
@@ -97,16 +101,19 @@ struct Waiting {
     judgement: Judgement,
     browser: SessionKey,
     has_owner: Owner,
+    peer: Peer,
     since: UnixTime,
     renderings: Vec<Digest>,
 }
 
 /// Whether the browser is known to be a user's. Those of strangers go first when it
 /// gets crowded.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Owner {
     /// Nobody has signed in there yet.
     Unknown,
+    /// A user has, some time ago.
+    SignedInBefore,
     /// A user's browser.
     SignedIn,
 }
@@ -121,7 +128,7 @@ impl PendingAuthorizations {
         &self,
         judgement: Judgement,
         browser: SessionKey,
-        owner: Owner,
+        (owner, peer): (Owner, Peer),
     ) -> PendingName {
         let name = PendingName(self.entropy.secret());
         let (since, lifetime) = (self.clock.now(), self.lifetime);
@@ -131,13 +138,19 @@ impl PendingAuthorizations {
         if own >= MAX_FOR_ONE_BROWSER {
             evict_oldest(&mut waiting, |entry| entry.browser == browser);
         }
-        if waiting.len() >= MAX_WAITING {
-            evict_oldest(&mut waiting, |entry| entry.has_owner == Owner::Unknown);
+        // Who floods from one address floods out what waits for it there. An address that
+        // nobody knows is the world's, and has no bound but that of all.
+        let is_neighbour =
+            |entry: &Waiting| entry.has_owner == Owner::Unknown && entry.peer == peer;
+        let neighbours = || waiting.values().filter(|entry| is_neighbour(entry)).count();
+        if owner == Owner::Unknown && peer.is_known() && neighbours() >= MAX_FOR_ONE_ADDRESS {
+            evict_oldest(&mut waiting, is_neighbour);
         }
         if waiting.len() >= MAX_WAITING {
-            evict_oldest(&mut waiting, |_| true);
+            make_room(&mut waiting);
         }
-        let entry = Waiting { judgement, browser, has_owner: owner, since, renderings: Vec::new() };
+        let renderings = Vec::new();
+        let entry = Waiting { judgement, browser, has_owner: owner, peer, since, renderings };
         waiting.insert(digest(&name.0), entry);
         name
     }
@@ -208,6 +221,27 @@ impl PendingAuthorizations {
         }
     }
 
+    /// Whether a request of this client waits for somebody's answer.
+    pub(super) fn waits_for(&self, client: &ClientId) -> bool {
+        let now = self.clock.now();
+        self.lock().values().any(|entry| {
+            let asks = |request: &AuthorizationRequest| request.client.id == *client;
+            entry.judgement.as_ref().is_ok_and(asks) && now.since(entry.since) < self.lifetime
+        })
+    }
+
+    /// Forgets what nobody has answered in time.
+    pub(super) fn sweep(&self) {
+        let now = self.clock.now();
+        self.lock().retain(|_, entry| now.since(entry.since) < self.lifetime);
+    }
+
+    /// How many there are, in time or not.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> usize {
+        self.lock().len()
+    }
+
     fn with<T>(
         &self,
         name: &PendingName,
@@ -226,6 +260,21 @@ impl PendingAuthorizations {
     fn lock(&self) -> MutexGuard<'_, HashMap<Digest, Waiting>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Removes the oldest of the least known browsers, in the neighbourhood for which the most
+/// are waiting: who has few addresses, or many that lie together, cannot push out those
+/// who come from elsewhere.
+fn make_room(waiting: &mut HashMap<Digest, Waiting>) {
+    let Some(least) = waiting.values().map(|entry| entry.has_owner).min() else { return };
+    let mut around: HashMap<Peer, usize> = HashMap::new();
+    for entry in waiting.values().filter(|entry| entry.has_owner == least) {
+        *around.entry(entry.peer.neighbourhood()).or_default() += 1;
+    }
+    let most = around.values().max().copied();
+    evict_oldest(waiting, |entry| {
+        entry.has_owner == least && around.get(&entry.peer.neighbourhood()).copied() == most
+    });
 }
 
 fn evict_oldest(waiting: &mut HashMap<Digest, Waiting>, among: impl Fn(&Waiting) -> bool) {

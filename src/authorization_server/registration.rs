@@ -8,6 +8,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::AuthorizationServer;
+use super::audit::{Actor, Event, What};
 use super::client::{ClientAuthentication, ClientId, RegisteredClient, SecretMethod};
 use super::client_metadata::{
     InvalidMetadata, is_given, must_allow_codes, presentable, redirect_uris, text,
@@ -127,9 +128,19 @@ impl AuthorizationServer {
             registered_at: self.clock().now(),
         };
         let policy = self.settings().client_policy();
+        let is_waiting = self.is_waiting();
         let client = self
             .store()
-            .change(move |store| store.register_client(&client, digest, policy))
+            .change(move |store| {
+                let kept = store.register_client(&client, digest, policy, is_waiting)?;
+                // The same again is no news.
+                if kept.as_ref() == Some(&client) {
+                    let what = What::Registered { name: client.name.clone() };
+                    let event = Event::new(client.registered_at, Actor::Stranger, what);
+                    store.note(&event.of_client(&client.id))?;
+                }
+                Ok(kept)
+            })
             .await?
             .ok_or(EndpointError::NoRoom)?;
         Ok(Registration::new(client, secret.map(|(_, secret)| secret)))

@@ -49,6 +49,9 @@ pub(super) enum LocalFault {
     /// The client's name is a URL, and what is there is of no use.
     #[error(transparent)]
     Document(#[from] DocumentError),
+    /// The client's name is a URL of this server.
+    #[error("an address of this server is no client")]
+    OwnAddress,
     /// The operator has turned clients with documents of their own off.
     #[error("clients that are named by a URL are not allowed on this server")]
     DocumentsOff,
@@ -221,8 +224,8 @@ impl Refusal {
     }
 
     /// For the log.
-    pub(super) const fn code(&self) -> &'static str {
-        self.code.as_str()
+    pub(super) fn reason(&self) -> String {
+        format!("{} ({})", self.code.as_str(), self.description)
     }
 
     /// The URL that tells the client (OAuth 2.1 section 4.1.2.1, RFC 9207 section 2).

@@ -49,12 +49,34 @@ impl MasterSecret {
                 .filter(|secret| secret.len() == 32)
                 .ok_or_else(|| OpenError::SecretDamaged(home.path().join(FILE)))?
         } else {
-            let fresh = Zeroizing::new(entropy.bytes::<32>().to_vec());
-            let text = Zeroizing::new(format!("{}\n", BASE64_STANDARD.encode(&*fresh)));
-            home.write(FILE, text.as_bytes())?;
-            fresh
+            return Self::make(home, entropy);
         };
         Ok(Self(Hkdf::new(None, &secret)))
+    }
+
+    /// The same where nothing depends on the secret any more: one that is lost or damaged
+    /// is replaced.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::Io`]
+    pub(crate) fn load_or_replace(
+        home: &DataDirectory,
+        entropy: &Entropy,
+    ) -> Result<Self, OpenError> {
+        match Self::load(home, entropy) {
+            Err(OpenError::SecretLost(_) | OpenError::SecretDamaged(_)) => {
+                Self::make(home, entropy)
+            }
+            loaded => loaded,
+        }
+    }
+
+    fn make(home: &DataDirectory, entropy: &Entropy) -> Result<Self, OpenError> {
+        let fresh = Zeroizing::new(entropy.bytes::<32>());
+        let text = Zeroizing::new(format!("{}\n", BASE64_STANDARD.encode(*fresh)));
+        home.write(FILE, text.as_bytes())?;
+        Ok(Self(Hkdf::new(None, &*fresh)))
     }
 
     pub(crate) fn digest_key(&self, purpose: &str) -> DigestKey {

@@ -9,13 +9,16 @@ use std::time::Duration;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
+use crate::authorization_server::audit::{Actor, Event, What};
+use crate::authorization_server::device::{DeviceId, PresentedDevice};
 use crate::authorization_server::page_error::PageError;
+use crate::authorization_server::password::PasswordHash;
 use crate::authorization_server::pending::{Owner, PendingName};
 use crate::authorization_server::sign_in::SignedIn;
 use crate::authorization_server::store::StoreError;
@@ -41,6 +44,13 @@ pub(super) struct Visitor {
     cookie: BrowserCookie,
     is_new: bool,
     session: Option<StoredSession>,
+    device: Option<PresentedDevice>,
+}
+
+/// A session that has just begun: what the browser has to be given.
+pub(super) struct Begun {
+    pub(super) cookie: BrowserCookie,
+    set_cookies: [(header::HeaderName, String); 2],
 }
 
 /// A user who has typed the password in this browser within the last ten minutes.
@@ -90,14 +100,7 @@ impl BrowserCookie {
     }
 
     fn from_headers(headers: &HeaderMap, issuer: &Issuer) -> Option<Self> {
-        let name = cookie_name(issuer);
-        let secret = headers
-            .get_all(header::COOKIE)
-            .iter()
-            .filter_map(|value| value.to_str().ok())
-            .flat_map(|value| value.split(';'))
-            .filter_map(|pair| pair.trim().split_once('='))
-            .find_map(|(found, value)| (found == name).then_some(value))?;
+        let secret = cookie_value(headers, cookie_name(issuer))?;
         // Only what we could have made ourselves.
         let is_base64url = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         (secret.len() == 43 && secret.bytes().all(is_base64url)).then(|| Self(secret.to_owned()))
@@ -108,7 +111,12 @@ impl Visitor {
     /// Somebody whom nobody has signed in.
     #[cfg(test)]
     pub(super) const fn unknown(cookie: BrowserCookie) -> Self {
-        Self { cookie, is_new: false, session: None }
+        Self { cookie, is_new: false, session: None, device: None }
+    }
+
+    /// What the browser says that it is, from a sign-in before this one.
+    pub(super) const fn device(&self) -> Option<PresentedDevice> {
+        self.device
     }
 
     pub(super) const fn cookie(&self) -> &BrowserCookie {
@@ -118,11 +126,6 @@ impl Visitor {
     /// The user who has signed in here.
     pub(super) fn user(&self) -> Option<&str> {
         self.session.as_ref().map(|session| &*session.user)
-    }
-
-    /// Whether anybody has signed in here.
-    pub(super) const fn owner(&self) -> Owner {
-        if self.session.is_some() { Owner::SignedIn } else { Owner::Unknown }
     }
 
     /// Makes sure that the browser has the cookie by which we will know it again.
@@ -155,6 +158,13 @@ impl Visitor {
     }
 }
 
+impl Begun {
+    /// The headers that set the cookies.
+    pub(super) fn set_cookies(self) -> AppendHeaders<[(header::HeaderName, String); 2]> {
+        AppendHeaders(self.set_cookies)
+    }
+}
+
 impl FreshOwner {
     /// The name of the user.
     pub(super) fn name(&self) -> &str {
@@ -173,21 +183,40 @@ impl AuthorizationServer {
     pub(super) async fn start_session(
         &self,
         visitor: &Visitor,
-        SignedIn { user, verified }: SignedIn,
-    ) -> Result<Option<BrowserCookie>, StoreError> {
+        SignedIn { user, verified, device }: SignedIn,
+    ) -> Result<Option<Begun>, StoreError> {
         let cookie = BrowserCookie::new(self.entropy());
         let (old, new) = (visitor.cookie.key(), cookie.key());
         let (now, lifetimes) = (self.clock().now(), self.settings().lifetimes);
+        let begun = self.begun(cookie, (&user, &verified), device);
         let session = StoredSession { user, signed_in_at: now, seen_at: now };
         let change = self.store().change(move |store| {
             store.sweep_sessions(|session| is_over(session, &lifetimes, now))?;
-            store.begin_session((old, new), &session, &verified)
+            let has_begun = store.begin_session((old, new), &session, &verified)?;
+            if has_begun {
+                let event = Event::new(now, Actor::User, What::SignedIn);
+                store.note(&event.of_user(&session.user))?;
+            }
+            Ok(has_begun)
         });
         if !change.await? {
             return Ok(None);
         }
         self.browsing().pending.follow(old, new, Owner::SignedIn);
-        Ok(Some(cookie))
+        Ok(Some(begun))
+    }
+
+    /// The cookies of a session that begins for a user with this password.
+    pub(super) fn begun(
+        &self,
+        cookie: BrowserCookie,
+        (user, password): (&str, &PasswordHash),
+        device: DeviceId,
+    ) -> Begun {
+        let issuer = &self.settings().issuer;
+        let known_again = self.device_key().set_cookie(device, user, password, issuer);
+        let set_cookies = [cookie.set_cookie(issuer), known_again];
+        Begun { cookie, set_cookies }
     }
 
     /// Ends the session here and not only in the browser. What waits for an answer
@@ -195,15 +224,23 @@ impl AuthorizationServer {
     pub(super) async fn end_session(&self, visitor: &Visitor) -> Result<BrowserCookie, StoreError> {
         let cookie = BrowserCookie::new(self.entropy());
         let old = visitor.cookie.key();
-        self.store().change(move |store| store.remove_session(old)).await?;
-        self.browsing().pending.follow(old, cookie.key(), Owner::Unknown);
+        let event = Event::new(self.clock().now(), Actor::User, What::SignedOut);
+        let event = visitor.user().map(|user| event.of_user(user));
+        let change = self.store().change(move |store| {
+            event.map_or(Ok(()), |event| store.note(&event))?;
+            store.remove_session(old)
+        });
+        change.await?;
+        self.browsing().pending.follow(old, cookie.key(), Owner::SignedInBefore);
         Ok(cookie)
     }
 
     async fn visitor(&self, headers: &HeaderMap) -> Result<Visitor, StoreError> {
-        let Some(cookie) = BrowserCookie::from_headers(headers, &self.settings().issuer) else {
+        let issuer = &self.settings().issuer;
+        let device = PresentedDevice::from_headers(headers, issuer);
+        let Some(cookie) = BrowserCookie::from_headers(headers, issuer) else {
             let cookie = BrowserCookie::new(self.entropy());
-            return Ok(Visitor { cookie, is_new: true, session: None });
+            return Ok(Visitor { cookie, is_new: true, session: None, device });
         };
         let (key, now, lifetimes) = (cookie.key(), self.clock().now(), self.settings().lifetimes);
         let session = self.store().read(move |store| store.session(key)).await?;
@@ -213,7 +250,7 @@ impl AuthorizationServer {
         if session.as_ref().is_some_and(|session| now.since(session.seen_at) >= SEEN_STEP) {
             self.store().change(move |store| store.touch_session(key, now)).await?;
         }
-        Ok(Visitor { session, cookie, is_new: false })
+        Ok(Visitor { session, cookie, is_new: false, device })
     }
 }
 
@@ -250,7 +287,18 @@ pub(super) fn is_over(session: &StoredSession, lifetimes: &Lifetimes, now: UnixT
         || now.since(session.seen_at) >= lifetimes.session_idle
 }
 
-fn is_https(issuer: &Issuer) -> bool {
+/// The value of the first cookie of that name.
+pub(super) fn cookie_value<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find_map(|(found, value)| (found == name).then_some(value))
+}
+
+pub(super) fn is_https(issuer: &Issuer) -> bool {
     issuer.as_str().starts_with("https://")
 }
 

@@ -7,9 +7,11 @@ use super::client_rules::ClientRules;
 use super::family::RefreshPolicy;
 use super::password::HashingCost;
 use super::setup::OWNER;
+use super::signing_key::KeyPolicy;
 use super::store::clients::ClientPolicy;
 use crate::contract::issuer::Issuer;
 use crate::contract::resource::ResourceUri;
+use crate::rates::PerMinute;
 use crate::refusals::Refusals;
 
 /// What the authorization server has to be told.
@@ -25,6 +27,10 @@ pub struct Settings {
     pub users: Vec<String>,
     /// How long things last.
     pub lifetimes: Lifetimes,
+    /// How often things may be asked for.
+    pub limits: RequestLimits,
+    /// How long a key signs until the next one takes over; for ever if absent.
+    pub key_rotation: Option<Duration>,
     /// What hashing a password costs.
     pub hashing_cost: HashingCost,
     /// The most clients that may be registered at a time.
@@ -64,11 +70,63 @@ pub struct Lifetimes {
     pub inactive_client: Duration,
 }
 
+/// How often things may be asked for (design section 9, oauth-clients B19).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestLimits {
+    /// Passwords that come from one address, or from one browser in which the user has
+    /// signed in before.
+    pub sign_in: PerMinute,
+    /// Authorization requests from one address, or from one such browser.
+    pub authorize: PerMinute,
+    /// Pages of all kinds, from one address.
+    pub pages: PerMinute,
+    /// Requests to `/token` and `/revoke` from one address. It may be that of a whole
+    /// cloud.
+    pub token: PerMinute,
+    /// Refreshes of one grant, which count for no address.
+    pub refresh: PerMinute,
+    /// Wrong proofs of one client from one address (checklist #48).
+    pub wrong_secret: PerMinute,
+    /// Registrations from one address.
+    pub register: PerMinute,
+}
+
+impl RequestLimits {
+    /// No limits. For tests, in which one address asks for everything.
+    pub const NONE: Self = Self {
+        sign_in: PerMinute::UNLIMITED,
+        authorize: PerMinute::UNLIMITED,
+        pages: PerMinute::UNLIMITED,
+        token: PerMinute::UNLIMITED,
+        refresh: PerMinute::UNLIMITED,
+        wrong_secret: PerMinute::UNLIMITED,
+        register: PerMinute::UNLIMITED,
+    };
+}
+
+impl Default for RequestLimits {
+    fn default() -> Self {
+        Self {
+            sign_in: PerMinute::new(10),
+            // A page is loaded again sooner than a password is typed again.
+            authorize: PerMinute::new(20),
+            pages: PerMinute::new(120),
+            token: PerMinute::new(600),
+            refresh: PerMinute::new(60),
+            wrong_secret: PerMinute::new(10),
+            register: PerMinute::new(30),
+        }
+    }
+}
+
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Settings {
+    /// How long a key signs unless the owner chooses otherwise.
+    pub const KEY_ROTATION: Duration = Duration::from_secs(90 * 24 * 60 * 60);
+
     /// Settings with the defaults for everything that has one.
     #[must_use]
     pub fn new(issuer: Issuer, resource: ResourceUri, data_dir: PathBuf) -> Self {
@@ -78,6 +136,8 @@ impl Settings {
             data_dir,
             users: vec![OWNER.to_owned()],
             lifetimes: Lifetimes::default(),
+            limits: RequestLimits::default(),
+            key_rotation: Some(Self::KEY_ROTATION),
             hashing_cost: HashingCost::STRONG,
             client_limit: 1000,
             clients: ClientRules::default(),
@@ -93,6 +153,10 @@ impl Settings {
 
     pub(super) const fn refresh_policy(&self) -> RefreshPolicy {
         RefreshPolicy { grace: self.lifetimes.grace, idle: self.lifetimes.refresh_idle }
+    }
+
+    pub(super) const fn key_policy(&self) -> KeyPolicy {
+        KeyPolicy { rotate_after: self.key_rotation, token: self.lifetimes.access_token }
     }
 
     pub(super) const fn client_policy(&self) -> ClientPolicy {

@@ -1,25 +1,30 @@
-//! The first run: how users come to their passwords.
+//! How users come to their passwords: at the first run, and when one is lost.
 //!
-//! Either the operator gives the owner's, for unattended installs, or a link is
-//! printed for each that works once. There is no default password and no open door: whoever
-//! can read the terminal owns the server.
+//! Either the operator gives it, or a link that works once. There is no default password
+//! and no open door: whoever can read the terminal owns the server.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
-use subtle::ConstantTimeEq as _;
 
 use crate::authorization_server::AuthorizationServer;
+use crate::authorization_server::audit::{Actor, Event, What};
+use crate::authorization_server::device::DeviceId;
 use crate::authorization_server::password::{NewPassword, NotVerified, Password, UnfitPassword};
 use crate::authorization_server::sign_in::SignedIn;
 use crate::authorization_server::store::StoreError;
+use crate::authorization_server::store::setup_links::{SetupDigest, StoredLink};
 use crate::authorization_server::store::users::User;
+use crate::clock::UnixTime;
 
 /// The name of the user in the single-owner form.
 pub const OWNER: &str = "owner";
 
-/// A link by which somebody chooses a password. It works once, and until the next
-/// start.
+/// How long a link works that the owner has asked for.
+const LINK_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A link by which somebody chooses a password. It works once; the one that is printed
+/// at a start works until the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetupLink {
     /// Whose password it is.
@@ -45,16 +50,6 @@ pub enum SetupError {
     Store(#[from] StoreError),
 }
 
-/// The digests of the secrets in the links, with whose they are, as long as they are
-/// good. Cheap to clone.
-#[derive(Clone, Default)]
-pub(super) struct SetupSecrets(Arc<Mutex<Vec<SetupSecret>>>);
-
-struct SetupSecret {
-    digest: [u8; 32],
-    user: String,
-}
-
 impl AuthorizationServer {
     /// Sees to it that every user of the settings has a password or a way to one.
     /// `password` is for the first of them, for unattended installs; the others, and
@@ -77,15 +72,40 @@ impl AuthorizationServer {
                 continue;
             }
             if let Some(given) = given {
-                self.make_user(user, NewPassword::given_by_operator(given)?).await?;
+                let user = self.user_with(user, NewPassword::given_by_operator(given)?).await?;
+                self.keep_password(user, false).await?;
                 continue;
             }
-            let secret = self.entropy().secret();
-            self.browsing().setup.open(&secret, user);
-            let url = format!("{}/setup?token={secret}", self.settings().issuer);
-            links.push(SetupLink { user: user.clone(), url });
+            links.push(self.open_link(user, None).await?);
         }
         Ok(links)
+    }
+
+    /// Makes a link for a user who has lost the password, or has none. It works for a day;
+    /// an older one does not work any more.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]
+    pub(super) async fn new_setup_link(&self, user: &str) -> Result<SetupLink, StoreError> {
+        let now = self.clock().now();
+        let link = self.open_link(user, Some(now + LINK_LIFETIME)).await?;
+        let event = Event::new(now, Actor::Operator, What::SetupLinkMade).of_user(user);
+        self.store().change(move |store| store.note(&event)).await?;
+        tracing::warn!(user, "a setup link was made at the terminal");
+        Ok(link)
+    }
+
+    async fn open_link(
+        &self,
+        user: &str,
+        expires_at: Option<UnixTime>,
+    ) -> Result<SetupLink, StoreError> {
+        let secret = self.entropy().secret();
+        let (name, link) = (user.to_owned(), StoredLink { digest: digest(&secret), expires_at });
+        self.store().change(move |store| store.keep_setup_link(&name, &link)).await?;
+        let url = format!("{}/setup?token={secret}", self.settings().issuer);
+        Ok(SetupLink { user: user.to_owned(), url })
     }
 
     /// Whose link holds this secret.
@@ -93,11 +113,17 @@ impl AuthorizationServer {
     /// # Errors
     ///
     /// [`SetupError::NotTheLink`].
-    pub(super) fn check_setup_secret(&self, presented: Option<&str>) -> Result<String, SetupError> {
-        self.browsing().setup.check(presented.unwrap_or_default())
+    pub(super) async fn check_setup_secret(
+        &self,
+        presented: Option<&str>,
+    ) -> Result<String, SetupError> {
+        let (digest, now) = (digest(presented.unwrap_or_default()), self.clock().now());
+        let user = self.store().read(move |store| store.user_of_setup_link(digest, now)).await?;
+        user.filter(|user| self.settings().has_user(user)).ok_or(SetupError::NotTheLink)
     }
 
-    /// Makes the user for whoever holds the link, which is used up by that.
+    /// Gives the user of the link this password. The link is used up by that, and every
+    /// browser in which the user was signed in is signed out.
     ///
     /// # Errors
     ///
@@ -107,47 +133,63 @@ impl AuthorizationServer {
         presented: Option<&str>,
         password: NewPassword,
     ) -> Result<SignedIn, SetupError> {
-        let name = self.check_setup_secret(presented)?;
-        let user = self.make_user(&name, password).await?;
-        self.browsing().setup.close(&name);
-        Ok(user)
+        let name = self.check_setup_secret(presented).await?;
+        let digest = digest(presented.unwrap_or_default());
+        let user = self.user_with(&name, password).await?;
+        let device = DeviceId::new(self.entropy());
+        let signed_in = SignedIn { user: name.clone(), verified: user.password.clone(), device };
+        // Of two browsers with the same link, the one that comes second finds it used.
+        let change = self.store().change(move |store| {
+            let done = store.use_setup_link(digest, &user)?;
+            if done {
+                let event = Event::new(user.created_at, Actor::User, What::PasswordChanged);
+                store.note(&event.of_user(&user.name))?;
+            }
+            Ok(done)
+        });
+        if !change.await? {
+            return Err(SetupError::NotTheLink);
+        }
+        tracing::info!(user = name, "the user chose a password by a link");
+        Ok(signed_in)
     }
 
-    async fn make_user(&self, name: &str, password: NewPassword) -> Result<SignedIn, SetupError> {
-        let password =
-            self.browsing().passwords.hash(password).await.map_err(|error| match error {
-                NotVerified::Wrong | NotVerified::Busy => SetupError::Busy,
-            })?;
-        let signed_in = SignedIn::by_setting_up(name.to_owned(), password.clone());
-        let user = User { name: name.to_owned(), password, created_at: self.clock().now() };
-        // Of two browsers with the same link, the one that comes second finds it used.
-        let made = self.store().change(move |store| store.add_user(&user)).await?;
-        made.map_err(|_exists| SetupError::NotTheLink)?;
-        tracing::info!(user = name, "the user was made");
-        Ok(signed_in)
+    /// Gives a user another password, at the wish of whoever sits at the terminal.
+    ///
+    /// # Errors
+    ///
+    /// [`SetupError`]
+    pub(super) async fn set_password(
+        &self,
+        name: &str,
+        password: NewPassword,
+        ends_access: bool,
+    ) -> Result<(), SetupError> {
+        let user = self.user_with(name, password).await?;
+        self.keep_password(user, ends_access).await?;
+        tracing::warn!(user = name, "the password was set at the terminal");
+        Ok(())
+    }
+
+    async fn keep_password(&self, user: User, ends_access: bool) -> Result<(), StoreError> {
+        let event = Event::new(user.created_at, Actor::Operator, What::PasswordChanged);
+        let event = event.of_user(&user.name);
+        let change = self.store().change(move |store| {
+            store.note(&event)?;
+            store.give_password(&user, ends_access)
+        });
+        change.await
+    }
+
+    async fn user_with(&self, name: &str, password: NewPassword) -> Result<User, SetupError> {
+        let hashed = self.browsing().passwords.hash(password).await;
+        let password = hashed.map_err(|error| match error {
+            NotVerified::Wrong | NotVerified::Busy => SetupError::Busy,
+        })?;
+        Ok(User { name: name.to_owned(), password, created_at: self.clock().now() })
     }
 }
 
-impl SetupSecrets {
-    fn open(&self, secret: &str, user: &str) {
-        // The link that was printed last is the only good one.
-        self.close(user);
-        let digest = Sha256::digest(secret).into();
-        self.lock().push(SetupSecret { digest, user: user.to_owned() });
-    }
-
-    fn check(&self, presented: &str) -> Result<String, SetupError> {
-        let digest: [u8; 32] = Sha256::digest(presented).into();
-        let secrets = self.lock();
-        let found = secrets.iter().find(|kept| kept.digest.ct_eq(&digest).into());
-        found.map(|found| found.user.clone()).ok_or(SetupError::NotTheLink)
-    }
-
-    fn close(&self, user: &str) {
-        self.lock().retain(|secret| secret.user != user);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<SetupSecret>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn digest(secret: &str) -> SetupDigest {
+    Sha256::digest(secret).into()
 }

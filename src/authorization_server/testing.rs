@@ -21,12 +21,13 @@ use super::client::{ClientId, RegisteredClient};
 use super::client_document::Web;
 use super::code::CodeDigest;
 use super::pkce::CodeChallenge;
-use super::{AuthorizationServer, OpenError, Settings};
+use super::{AuthorizationServer, OpenError, RequestLimits, Settings};
 use crate::clock::{Clock, ManualClock, UnixTime};
 use crate::contract::claims::AccessTokenClaims;
 use crate::contract::liveness::{GrantLiveness as _, GrantReference};
 use crate::contract::scope::{Scope, ScopeSet};
 use crate::entropy::Entropy;
+use crate::peer::Peer;
 
 pub(crate) const ISSUER: &str = "https://notes.example.org";
 pub(crate) const RESOURCE: &str = "https://notes.example.org/mcp";
@@ -62,7 +63,9 @@ pub(crate) struct Tokens {
 
 pub(crate) fn settings(directory: &TempDir) -> Settings {
     let issuer = ISSUER.parse().unwrap();
-    Settings::new(issuer, RESOURCE.parse().unwrap(), directory.path().join("data"))
+    let settings = Settings::new(issuer, RESOURCE.parse().unwrap(), directory.path().join("data"));
+    // One address asks for everything here.
+    Settings { limits: RequestLimits::NONE, ..settings }
 }
 
 impl TestServer {
@@ -132,20 +135,22 @@ impl TestServer {
         Answer { status: parts.status, headers: parts.headers, text }
     }
 
+    /// The same from an address.
+    pub(crate) async fn send_from(&self, peer: Peer, mut request: Request<Body>) -> Answer {
+        request.extensions_mut().insert(peer);
+        self.send(request).await
+    }
+
     pub(crate) async fn get(&self, path: &str) -> Answer {
         self.send(Request::get(path).body(Body::empty()).unwrap()).await
     }
 
     pub(crate) async fn post_form(&self, path: &str, pairs: &[(&str, &str)]) -> Answer {
-        let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
-        let request =
-            Request::post(path).header("content-type", "application/x-www-form-urlencoded");
-        self.send(request.body(Body::from(body)).unwrap()).await
+        self.send(form_request(path, pairs)).await
     }
 
     pub(crate) async fn post_json(&self, path: &str, body: &Value) -> Answer {
-        let request = Request::post(path).header("content-type", "application/json");
-        self.send(request.body(Body::from(body.to_string())).unwrap()).await
+        self.send(json_request(path, body)).await
     }
 
     /// Registers a public client of that name.
@@ -158,14 +163,24 @@ impl TestServer {
 
     /// The code that the owner's approval of these scopes becomes.
     pub(crate) async fn code(&self, client: &RegisteredClient, scopes: ScopeSet) -> String {
-        self.code_for(client, REDIRECT_URI, scopes).await
+        self.code_of("owner", client, scopes).await
     }
 
-    /// The same, for another place of the client.
+    /// The same for another user.
+    pub(crate) async fn code_of(
+        &self,
+        user: &str,
+        client: &RegisteredClient,
+        scopes: ScopeSet,
+    ) -> String {
+        self.code_for((user, REDIRECT_URI), client, scopes).await
+    }
+
+    /// The same, and for another place of the client.
     pub(crate) async fn code_for(
         &self,
+        (user, redirect_uri): (&str, &str),
         client: &RegisteredClient,
-        redirect_uri: &str,
         scopes: ScopeSet,
     ) -> String {
         let now = self.time.now();
@@ -179,7 +194,7 @@ impl TestServer {
         };
         let ends_at = now + self.server.settings().lifetimes.grant;
         let approval = Approval { scopes, ends_at, people_until: now + PEOPLE_SPAN };
-        let approved = request.approve("owner", approval).unwrap();
+        let approved = request.approve(user, approval).unwrap();
         self.server.issue_code(approved).await.unwrap()
     }
 
@@ -254,6 +269,17 @@ pub(crate) fn copy_files(from: &Path, to: &Path) {
             fs::copy(&path, &target).unwrap();
         }
     }
+}
+
+pub(crate) fn form_request(path: &str, pairs: &[(&str, &str)]) -> Request<Body> {
+    let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+    let request = Request::post(path).header("content-type", "application/x-www-form-urlencoded");
+    request.body(Body::from(body)).unwrap()
+}
+
+pub(crate) fn json_request(path: &str, body: &Value) -> Request<Body> {
+    let request = Request::post(path).header("content-type", "application/json");
+    request.body(Body::from(body.to_string())).unwrap()
 }
 
 pub(crate) fn exchange_form<'a>(client: &'a str, code: &'a str) -> [(&'a str, &'a str); 5] {

@@ -11,7 +11,7 @@ use tracing_subscriber::EnvFilter;
 use url::Url;
 
 use super::faults::Faults;
-use super::limits::lifetimes;
+use super::limits::AllLimits;
 use super::raw::{Given, Key, RawConfiguration, nearest};
 use super::{Configuration, LogFormat, LogSettings, OwnerPassword, People, TokenSource, User};
 use crate::access::inbox::Inbox;
@@ -40,10 +40,11 @@ pub fn check(
     let trusted_proxies = checker.trusted_proxies(resource.as_ref());
     let allowed_origins = checker.allowed_origins();
     let clients = checker.clients();
+    let key_rotation = checker.key_rotation();
     let toolsets = checker.toolsets();
     let languages = checker.languages();
     let log = checker.log();
-    let lifetimes = lifetimes(raw, &mut faults);
+    let AllLimits { lifetimes, request_limits, mcp_limit } = AllLimits::read(raw, &mut faults);
     match (tokens, data_dir, people) {
         (Some(tokens), Some(data_dir), Some(people)) if faults.is_empty() => Ok(Configuration {
             listen,
@@ -54,9 +55,12 @@ pub fn check(
             trusted_proxies,
             allowed_origins,
             clients,
+            key_rotation,
             toolsets,
             languages,
             lifetimes,
+            request_limits,
+            mcp_limit,
             hashing_cost: HashingCost::STRONG,
             log,
         }),

@@ -5,7 +5,7 @@ use std::path::Path;
 use toml::{Table, Value};
 
 use super::faults::Faults;
-use super::limits::Limit;
+use super::limits::{Limit, Rate};
 use super::raw::{Given, Key, RawConfiguration, RawUser, Source, nearest};
 
 /// Reads the text of the configuration file at `path`, noting everything that is wrong.
@@ -155,9 +155,12 @@ fn unknown(
 
 /// Notes a limit that does not exist.
 pub(super) fn unknown_limit(given: &Given, name: &str, faults: &mut Faults) {
-    let cure = match nearest(name, Limit::ALL.map(Limit::name)) {
+    let names = || Limit::ALL.map(Limit::name).into_iter().chain(Rate::ALL.map(Rate::name));
+    let cure = match nearest(name, names()) {
         Some(meant) => format!("no such limit; did you mean {meant}?"),
-        None => format!("no such limit; there are {}", Limit::ALL.map(Limit::name).join(", ")),
+        None => {
+            format!("no such limit; there are {}", names().collect::<Vec<_>>().join(", "))
+        }
     };
     faults.wrong(given, cure);
 }

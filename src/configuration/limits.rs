@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
+use super::MCP_LIMIT;
+use super::check::Checker;
 use super::faults::Faults;
 use super::file::unknown_limit;
-use super::raw::RawConfiguration;
-use crate::authorization_server::Lifetimes;
+use super::raw::{Key, RawConfiguration};
+use crate::authorization_server::{Lifetimes, RequestLimits, Settings as AuthorizationSettings};
+use crate::rates::PerMinute;
 
 /// One limit of `[limits]`, in whole seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,35 +95,123 @@ impl Limit {
     }
 }
 
-/// Requests to `/mcp` a minute. There is no such limit yet; a configuration that
-/// turns it off must start all the same.
-const MCP_PER_MINUTE: &str = "mcp_per_minute";
+/// One limit of `[limits]`, in times a minute. Zero is no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rate {
+    Mcp,
+    SignIn,
+    Authorize,
+    Pages,
+    Token,
+    Refresh,
+    WrongSecret,
+    Register,
+}
 
-/// The defaults, with what was given in their place.
-pub(super) fn lifetimes(raw: &RawConfiguration, faults: &mut Faults) -> Lifetimes {
-    let mut lifetimes = Lifetimes::default();
-    for (name, given) in &raw.limits {
-        if name == MCP_PER_MINUTE {
-            if given.value != "0" {
-                faults
-                    .wrong(given, "this version does not limit requests; write 0 or leave it out");
-            }
-            continue;
-        }
-        let Some(limit) = Limit::ALL.into_iter().find(|limit| limit.name() == name) else {
-            unknown_limit(given, name, faults);
-            continue;
+impl Checker<'_> {
+    /// How long a signing key is used; for ever if that was the choice.
+    pub(super) fn key_rotation(&mut self) -> Option<Duration> {
+        const LONGEST: u64 = 3_650;
+        let Some(given) = self.given(Key::KeyRotationDays) else {
+            return Some(AuthorizationSettings::KEY_ROTATION);
         };
-        let (shortest, longest) = (limit.shortest(), limit.longest());
-        match given.value.parse::<u64>() {
-            Ok(seconds) if (shortest..=longest).contains(&seconds) => {
-                *limit.of(&mut lifetimes) = Duration::from_secs(seconds);
+        match given.value.parse() {
+            Ok(0) => None,
+            Ok(days @ 1..=LONGEST) => Some(Duration::from_secs(days * 86_400)),
+            _ => {
+                let cure = format!("write a number of days up to {LONGEST}, or 0 for never");
+                self.faults.wrong(given, cure);
+                None
             }
-            _ => faults.wrong(
-                given,
-                format!("it must be a whole number of seconds from {shortest} to {longest}"),
-            ),
         }
     }
-    lifetimes
+}
+
+impl Rate {
+    pub(super) const ALL: [Self; 8] = [
+        Self::Mcp,
+        Self::SignIn,
+        Self::Authorize,
+        Self::Pages,
+        Self::Token,
+        Self::Refresh,
+        Self::WrongSecret,
+        Self::Register,
+    ];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Mcp => "mcp_per_minute",
+            Self::SignIn => "sign_in_per_minute",
+            Self::Authorize => "authorize_per_minute",
+            Self::Pages => "pages_per_minute",
+            Self::Token => "token_per_minute",
+            Self::Refresh => "refresh_per_minute",
+            Self::WrongSecret => "wrong_secret_per_minute",
+            Self::Register => "register_per_minute",
+        }
+    }
+
+    const fn of(self, limits: &mut AllLimits) -> &mut PerMinute {
+        match self {
+            Self::Mcp => &mut limits.mcp_limit,
+            Self::SignIn => &mut limits.request_limits.sign_in,
+            Self::Authorize => &mut limits.request_limits.authorize,
+            Self::Pages => &mut limits.request_limits.pages,
+            Self::Token => &mut limits.request_limits.token,
+            Self::Refresh => &mut limits.request_limits.refresh,
+            Self::WrongSecret => &mut limits.request_limits.wrong_secret,
+            Self::Register => &mut limits.request_limits.register,
+        }
+    }
+}
+
+/// All of `[limits]`.
+pub(super) struct AllLimits {
+    pub(super) lifetimes: Lifetimes,
+    pub(super) request_limits: RequestLimits,
+    pub(super) mcp_limit: PerMinute,
+}
+
+impl AllLimits {
+    /// The defaults, with what was given in their place.
+    pub(super) fn read(raw: &RawConfiguration, faults: &mut Faults) -> Self {
+        let mut limits = Self {
+            lifetimes: Lifetimes::default(),
+            request_limits: RequestLimits::default(),
+            mcp_limit: MCP_LIMIT,
+        };
+        for (name, given) in &raw.limits {
+            if let Some(limit) = Limit::ALL.into_iter().find(|limit| limit.name() == name) {
+                let (shortest, longest) = (limit.shortest(), limit.longest());
+                match given.value.parse::<u64>() {
+                    Ok(seconds) if (shortest..=longest).contains(&seconds) => {
+                        *limit.of(&mut limits.lifetimes) = Duration::from_secs(seconds);
+                    }
+                    _ => faults.wrong(
+                        given,
+                        format!(
+                            "it must be a whole number of seconds from {shortest} to {longest}"
+                        ),
+                    ),
+                }
+            } else if let Some(rate) = Rate::ALL.into_iter().find(|rate| rate.name() == name) {
+                match given.value.parse::<u32>() {
+                    Ok(times @ 0..=PerMinute::MOST) => {
+                        *rate.of(&mut limits) = PerMinute::new(times);
+                    }
+                    _ => faults.wrong(
+                        given,
+                        format!(
+                            "it must be a whole number from 1 to {}, or 0 for no limit",
+                            PerMinute::MOST
+                        ),
+                    ),
+                }
+            } else {
+                unknown_limit(given, name, faults);
+            }
+        }
+        limits
+    }
 }

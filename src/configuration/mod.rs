@@ -17,15 +17,22 @@ mod tests;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use url::Url;
 
 use crate::authorization_server::password::HashingCost;
-use crate::authorization_server::{ClientRules, Lifetimes};
-use crate::contract::issuer::Issuer;
-use crate::contract::resource::ResourceUri;
+use crate::authorization_server::{
+    ClientRules, Lifetimes, OWNER, RequestLimits, Settings as AuthorizationSettings,
+};
+use crate::contract::issuer::{InvalidIssuer, Issuer};
+use crate::contract::resource::{InvalidResource, MCP_PATH, ResourceUri};
 use crate::mcp::toolset::Toolsets;
+use crate::rates::PerMinute;
 use crate::vault::Languages;
+
+/// How often one user may ask `/mcp`, unless something else is said (design section 9).
+pub const MCP_LIMIT: PerMinute = PerMinute::new(60);
 
 pub use check::check;
 pub use faults::{Fault, Faults};
@@ -51,12 +58,18 @@ pub struct Configuration {
     pub allowed_origins: Vec<String>,
     /// Which clients the embedded authorization server lets in.
     pub clients: ClientRules,
+    /// How long a signing key is used; for ever if absent.
+    pub key_rotation: Option<Duration>,
     /// Which tools are listed.
     pub toolsets: Toolsets,
     /// The languages that the notes are in, the first that of notes which do not say.
     pub languages: Languages,
     /// How long things live.
     pub lifetimes: Lifetimes,
+    /// How often the authorization server may be asked.
+    pub request_limits: RequestLimits,
+    /// How often one user may ask `/mcp`.
+    pub mcp_limit: PerMinute,
     /// What hashing a password costs. No setting: only tests have a reason to take less.
     pub hashing_cost: HashingCost,
     /// What is logged, and how.
@@ -153,6 +166,58 @@ pub enum LogFormat {
 }
 
 impl Configuration {
+    /// The canonical URI of `/mcp`, as it follows from the address that is to be listened
+    /// on.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidResource`]
+    pub fn expected_resource(&self) -> Result<ResourceUri, InvalidResource> {
+        self.resource_at(self.listen)
+    }
+
+    /// The same for the address that is listened on.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidResource`]
+    pub fn resource_at(&self, address: SocketAddr) -> Result<ResourceUri, InvalidResource> {
+        match &self.resource {
+            Some(resource) => Ok(resource.clone()),
+            None => format!("http://{address}{MCP_PATH}").parse(),
+        }
+    }
+
+    /// What the embedded authorization server is told. The issuer is the one that it was
+    /// given, if it was.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidIssuer`], of the one that follows from the resource.
+    pub fn authorization_settings(
+        &self,
+        issuer: Option<&Issuer>,
+        resource: &ResourceUri,
+    ) -> Result<AuthorizationSettings, InvalidIssuer> {
+        let issuer = match issuer {
+            Some(issuer) => issuer.clone(),
+            None => resource.origin().parse()?,
+        };
+        let users = match &self.people {
+            People::SingleOwner { .. } => vec![OWNER.to_owned()],
+            People::Named(users) => users.iter().map(|user| user.name.clone()).collect(),
+        };
+        Ok(AuthorizationSettings {
+            lifetimes: self.lifetimes,
+            limits: self.request_limits,
+            users,
+            hashing_cost: self.hashing_cost,
+            clients: self.clients.clone(),
+            key_rotation: self.key_rotation,
+            ..AuthorizationSettings::new(issuer, resource.clone(), self.data_dir.clone())
+        })
+    }
+
     /// The configuration of a program that embeds the server: one vault, one owner,
     /// a free port on loopback, everything else as by default.
     #[must_use]
@@ -166,9 +231,12 @@ impl Configuration {
             trusted_proxies: Vec::new(),
             allowed_origins: Vec::new(),
             clients: ClientRules::default(),
+            key_rotation: Some(AuthorizationSettings::KEY_ROTATION),
             toolsets: Toolsets::default(),
             languages: Languages::default(),
             lifetimes: Lifetimes::default(),
+            request_limits: RequestLimits::default(),
+            mcp_limit: MCP_LIMIT,
             hashing_cost: HashingCost::STRONG,
             log: LogSettings { filter: "info".to_owned(), format: LogFormat::Text },
         }

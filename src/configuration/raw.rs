@@ -53,6 +53,7 @@ pub enum Key {
     RegistrationTokenFile,
     AllowedClients,
     PrivateClientHosts,
+    KeyRotationDays,
     Toolsets,
     Languages,
     Log,
@@ -61,7 +62,7 @@ pub enum Key {
 
 impl Key {
     /// Every scalar key.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Vault,
         Self::Inbox,
         Self::Listen,
@@ -77,6 +78,7 @@ impl Key {
         Self::RegistrationTokenFile,
         Self::AllowedClients,
         Self::PrivateClientHosts,
+        Self::KeyRotationDays,
         Self::Toolsets,
         Self::Languages,
         Self::Log,
@@ -104,6 +106,7 @@ impl Key {
             | Self::RegistrationTokenFile
             | Self::AllowedClients
             | Self::PrivateClientHosts
+            | Self::KeyRotationDays
             | Self::Log
             | Self::LogFormat => None,
         }
@@ -133,6 +136,7 @@ impl Key {
             Self::RegistrationTokenFile => "registration_token_file",
             Self::AllowedClients => "allowed_clients",
             Self::PrivateClientHosts => "private_client_hosts",
+            Self::KeyRotationDays => "key_rotation_days",
             Self::Toolsets => "toolsets",
             Self::Languages => "languages",
             Self::Log => "log",
@@ -156,7 +160,7 @@ impl Key {
 /// What our environment variables start with.
 pub const VARIABLE_PREFIX: &str = "BRAIN_MCP_";
 
-/// What the environment variables of time limits start with.
+/// What the environment variables of limits start with.
 pub const LIMIT_PREFIX: &str = "BRAIN_MCP_LIMIT_";
 
 /// A user as the file has it.
@@ -177,7 +181,7 @@ pub struct RawUser {
 pub struct RawConfiguration {
     /// Scalars.
     pub scalars: BTreeMap<Key, Given>,
-    /// Time limits by name.
+    /// Limits by name.
     pub limits: BTreeMap<String, Given>,
     /// `[[user]]`
     pub users: Vec<RawUser>,

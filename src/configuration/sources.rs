@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use directories::ProjectDirs;
 
 use super::faults::Faults;
-use super::raw::{CONFIG_VARIABLE, Key, RawConfiguration};
+use super::raw::{CONFIG_VARIABLE, Given, Key, RawConfiguration, Source};
 use super::{Configuration, check, file};
 
 /// Reads and checks the configuration of this process: `flags`, then the
@@ -39,6 +39,42 @@ pub fn gather_one_vault(
         raw.users.clear();
     }
     check(&raw, data_dir, faults)
+}
+
+/// The same for a command about the store, which needs no vault.
+///
+/// # Errors
+///
+/// [`Faults`].
+pub fn gather_for_store(
+    flags: RawConfiguration,
+    config_file: Option<PathBuf>,
+) -> Result<Configuration, Faults> {
+    let (mut raw, default_data_dir, faults) = read(flags, config_file);
+    if raw.users.is_empty() {
+        // Never opened, but it has to be something that is there.
+        let source = Source::Flag(Key::Vault.flag());
+        raw.scalars.insert(Key::Vault, Given { value: ".".to_owned(), source });
+    }
+    check(&raw, default_data_dir, faults)
+}
+
+/// Where keys and the store are.
+///
+/// # Errors
+///
+/// [`Faults`], if what was said cannot be read or there is no place for them.
+pub fn data_dir(flags: RawConfiguration, config_file: Option<PathBuf>) -> Result<PathBuf, Faults> {
+    let (raw, default, mut faults) = read(flags, config_file);
+    let given = raw.scalars.get(&Key::DataDir).map(|given| PathBuf::from(&given.value));
+    match given.or(default) {
+        Some(directory) if faults.is_empty() => Ok(directory),
+        Some(_) => Err(faults),
+        None => {
+            faults.note(Key::DataDir.name(), "this account has no home, so say where they are");
+            Err(faults)
+        }
+    }
 }
 
 /// Everything that was said, the platform's data folder, and what is wrong so far.

@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use super::limits::Rate;
 use super::raw::Key;
 use super::{Configuration, Faults, LogFormat, People, RawConfiguration, TokenSource, check, file};
 use crate::authorization_server::{ClientRules, Registration};
@@ -187,15 +188,34 @@ fn a_password_file_holds_one_line() {
     assert!(environment("no/such/file").is_err());
 }
 
-/// Design section 9: 0 means no limit, which is all that there is so far.
+/// Design section 9: how often things may be asked for, in any of the three forms, and 0
+/// for no limit.
 #[test]
-fn a_request_limit_can_only_be_off() {
-    let with = |limit| {
-        let environment = [("BRAIN_MCP_VAULT", "src"), ("BRAIN_MCP_LIMIT_MCP_PER_MINUTE", limit)];
-        from(&[], &environment, "")
-    };
-    assert!(with("0").is_ok());
-    assert!(with("60").is_err());
+fn request_limits_have_all_three_forms() {
+    let vault = [("BRAIN_MCP_VAULT", "src")];
+    let defaults = from(&[], &vault, "").expect("a configuration");
+    assert_eq!(defaults.mcp_limit.times(), 60);
+    assert_eq!(defaults.request_limits.sign_in.times(), 10);
+    assert!(defaults.request_limits.token.times() >= 60, "B19");
+    assert!(defaults.request_limits.register.times() >= 20, "B19");
+
+    let flags = RawConfiguration::from_flags(
+        [(Key::Vault, "src".to_owned())],
+        [("mcp_per_minute".to_owned(), "7".to_owned())],
+    );
+    let by_flag = check(&flags, Some("data".into()), Faults::default()).expect("a configuration");
+    assert_eq!(by_flag.mcp_limit.times(), 7);
+    for name in Rate::ALL.map(Rate::name) {
+        let text = format!("vault = 'src'\n[limits]\n{name} = 5");
+        let in_file = from(&[], &[], &text).expect("a configuration");
+        assert_ne!(in_file.request_limits == defaults.request_limits, name != "mcp_per_minute");
+        let variable = format!("BRAIN_MCP_LIMIT_{}", name.to_uppercase());
+        let with = |value| from(&[], &[vault[0], (&*variable, value)], "");
+        assert!(with("0").is_ok());
+        for wrong in ["-1", "1.5", "many", "60001"] {
+            assert!(with(wrong).is_err(), "{variable}={wrong}");
+        }
+    }
 }
 
 /// Writing is off until the owner names a folder for it, in any of the three forms.
@@ -286,6 +306,25 @@ fn clients_are_let_in_as_chosen() {
     );
     let found = faults(&[], &text);
     assert_eq!(found.len(), 4, "{found:#?}");
+}
+
+/// Issue 4 "Keys": how long a key signs is chosen in all three forms, and 0 is never.
+#[test]
+fn keys_are_rotated_as_chosen() {
+    let days = |flags: &[(Key, &str)], environment: &[(&str, &str)], text: &str| {
+        let text = format!("vault = 'src'\n{text}");
+        let rotation = from(flags, environment, &text).expect("a configuration").key_rotation;
+        rotation.map(|span| span.as_secs() / 86_400)
+    };
+    assert_eq!(days(&[], &[], ""), Some(90));
+    let file = "key_rotation_days = 30";
+    assert_eq!(days(&[], &[], file), Some(30));
+    let environment = [("BRAIN_MCP_KEY_ROTATION_DAYS", "7")];
+    assert_eq!(days(&[], &environment, file), Some(7));
+    assert_eq!(days(&[(Key::KeyRotationDays, "0")], &environment, file), None);
+    for wrong in ["-1", "'often'", "3651", "''"] {
+        assert_eq!(faults(&[], &format!("vault = 'src'\nkey_rotation_days = {wrong}")).len(), 1);
+    }
 }
 
 /// Design section 6: which tools are listed is chosen in all three forms.

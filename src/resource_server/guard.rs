@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ORIGIN};
+use axum::http::header::{
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ORIGIN, RETRY_AFTER,
+};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use http_body_util::LengthLimitError;
+use serde_json::json;
 
 use super::bearer::{BearerToken, NoBearerToken};
 use super::challenge::Challenge;
@@ -21,6 +25,7 @@ use super::sessions::Sessions;
 use super::standing::Standing;
 use super::stream::until_token_ends;
 use super::verify::{TokenError, TokenVerifier, VerifiedToken};
+use crate::rates::{Limiter, PerMinute, Wait};
 
 /// What the guard knows.
 pub(super) struct Guard {
@@ -29,6 +34,8 @@ pub(super) struct Guard {
     pub(super) sites: Arc<AllowedSites>,
     pub(super) sessions: Sessions,
     pub(super) streams: OpenStreams,
+    pub(super) limit: PerMinute,
+    pub(super) asked: Limiter<Box<str>>,
 }
 
 /// The largest message (design section 9).
@@ -90,6 +97,9 @@ enum NamedSession {
 
 async fn admit(guard: &Guard, request: Request) -> Result<Admitted, Response> {
     let token = judge_token(guard, request.headers()).await?;
+    // Before the body is read. Whoever has no good token is nobody whose allowance could
+    // be used up.
+    guard.asked.take(&token.subject().into()).map_err(|wait| too_many(guard.limit, wait))?;
     let (mut request, message) = if request.method() == Method::POST {
         let (parts, body) = request.into_parts();
         let message = judge_message(guard, body, &token).await?;
@@ -245,6 +255,24 @@ async fn open_session(
         tracing::error!(%error, "a handshake broke off");
         StatusCode::INTERNAL_SERVER_ERROR.into_response()
     })
+}
+
+/// The answer to who asks too often. As JSON-RPC, without an id since the request was
+/// not read (JSON-RPC 2.0 section 5).
+fn too_many(limit: PerMinute, wait: Wait) -> Response {
+    let (times, seconds) = (limit.times(), wait.seconds());
+    tracing::info!(times, seconds, "a user asked too often");
+    let text = format!(
+        "Too many requests: this server answers {times} a minute for one user. Try again in \
+         {seconds} s."
+    );
+    let body = json!({
+        "jsonrpc": "2.0",
+        "id": null,
+        "error": { "code": -32000, "message": text },
+    });
+    let headers = [(RETRY_AFTER, seconds)];
+    (StatusCode::TOO_MANY_REQUESTS, headers, Json(body)).into_response()
 }
 
 fn is_media_type(header: Option<&HeaderValue>, wanted: &str) -> bool {

@@ -150,6 +150,20 @@ impl KeySource {
     }
 }
 
+impl KeySource {
+    /// Whether the issuer still stands by a key that has verified a token before. For
+    /// streams that outlive their request; of a foreign issuer it is what was fetched
+    /// last.
+    pub(super) fn still_has(&self, key_id: &str) -> bool {
+        match &self.0 {
+            Source::Embedded(embedded) => embedded.ring().is_ok_and(|ring| ring.knows(key_id)),
+            Source::Remote(remote) => {
+                remote.cached().is_none_or(|cached| cached.ring.knows(key_id))
+            }
+        }
+    }
+}
+
 impl fmt::Debug for KeySource {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {

@@ -48,6 +48,7 @@ use crate::clock::Clock;
 use crate::contract::issuer::Issuer;
 use crate::contract::liveness::GrantLiveness;
 use crate::contract::resource::{MCP_PATH, ResourceUri};
+use crate::rates::{Limiter, PerMinute};
 
 use self::challenge::Challenge;
 use self::guard::{Guard, guard};
@@ -68,6 +69,8 @@ pub struct Settings {
     pub allowed_origins: Vec<String>,
     /// Where the issuer's keys are.
     pub key_source: KeySource,
+    /// How often one user may ask, through all clients together.
+    pub limit: PerMinute,
 }
 
 /// A handle to the resource server. Cheap to clone.
@@ -94,6 +97,7 @@ impl ResourceServer {
         ));
         let metadata = metadata::Document::new(&settings.resource, &settings.issuer);
         let challenge = Challenge::new(&settings.resource);
+        let asked = Limiter::new(settings.limit, clock.clone());
         let verifier = Arc::new(TokenVerifier::new(
             settings.issuer,
             settings.resource,
@@ -107,6 +111,8 @@ impl ResourceServer {
             sites: Arc::clone(&sites),
             sessions,
             streams: OpenStreams::default(),
+            limit: settings.limit,
+            asked,
         });
         Self { guard, sites, metadata }
     }

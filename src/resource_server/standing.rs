@@ -49,12 +49,11 @@ impl Standing {
         use super::key_source::KeySource;
         use super::verify::ForeignGrants;
         use crate::clock::Clock;
-        use crate::contract::key_set::PublicKeySet;
 
         let verifier = TokenVerifier::new(
             "https://auth.example.org".parse().expect("an issuer"),
             "https://wiki.example.org/mcp".parse().expect("a resource"),
-            KeySource::embedded(Arc::new(|| PublicKeySet::from_json("{}"))),
+            KeySource::url("https://auth.example.org/jwks").expect("a URL"),
             Arc::new(ForeignGrants),
             Clock::system(),
         );

@@ -29,6 +29,7 @@ use crate::jose::compact::{CompactJws, NotAJwt};
 ///     generation: 0,
 ///     scopes: ScopeSet::ALL,
 ///     expires_at: UnixTime::from_seconds(u64::MAX),
+///     key: "k".into(),
 /// };
 /// ```
 #[derive(Clone, Debug)]
@@ -39,6 +40,8 @@ pub struct VerifiedToken {
     generation: u64,
     scopes: ScopeSet,
     expires_at: UnixTime,
+    /// The name of the key that signed it.
+    key: Box<str>,
 }
 
 impl VerifiedToken {
@@ -85,6 +88,7 @@ impl VerifiedToken {
             generation: 0,
             scopes,
             expires_at: UnixTime::from_seconds(u64::MAX),
+            key: "".into(),
         }
     }
 
@@ -178,7 +182,7 @@ impl TokenVerifier {
     ///
     /// [`TokenError`].
     pub async fn verify(&self, token: &BearerToken) -> Result<VerifiedToken, TokenError> {
-        let claims = self.authentic_claims(token.as_str()).await?;
+        let (claims, key) = self.authentic_claims(token.as_str()).await?;
         self.check_parties(&claims)?;
         let expires_at = self.check_times(&claims)?;
         let presented = VerifiedToken {
@@ -188,6 +192,7 @@ impl TokenVerifier {
             generation: claims.generation.as_u64().unwrap_or_default(),
             scopes: ScopeSet::parse_known(&claims.scope),
             expires_at,
+            key,
         };
         let live =
             self.liveness.live_scopes(presented.grant_reference()).ok_or(TokenError::GrantEnded)?;
@@ -199,6 +204,7 @@ impl TokenVerifier {
     #[must_use]
     pub fn still_stands(&self, token: &VerifiedToken) -> bool {
         self.clock.now() < token.expires_at
+            && self.key_source.still_has(&token.key)
             && self
                 .liveness
                 .live_scopes(token.grant_reference())
@@ -210,8 +216,8 @@ impl TokenVerifier {
         token.expires_at.since(self.clock.now())
     }
 
-    /// The payload, once type, algorithm, key and signature are right.
-    async fn authentic_claims(&self, token: &str) -> Result<RawClaims, TokenError> {
+    /// The payload, once type, algorithm, key and signature are right, and the key's name.
+    async fn authentic_claims(&self, token: &str) -> Result<(RawClaims, Box<str>), TokenError> {
         let token = CompactJws::parse(token)?;
         let header: RawHeader = token.header()?;
         if header.crit.is_some() {
@@ -231,7 +237,7 @@ impl TokenVerifier {
         if !ring.verifies(&token, &header.kid, algorithm) {
             return Err(TokenError::WrongSignature);
         }
-        Ok(token.claims()?)
+        Ok((token.claims()?, header.kid.into()))
     }
 
     fn check_parties(&self, claims: &RawClaims) -> Result<(), TokenError> {

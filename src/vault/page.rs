@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 use jiff::tz::TimeZone;
-use memchr::memchr_iter;
+use memchr::{memchr, memchr_iter};
 use sha2::{Digest as _, Sha256};
 
 use crate::access::path::VaultPath;
@@ -32,7 +32,7 @@ pub(super) fn decode(mut bytes: Vec<u8>) -> Content {
         return Content::Ciphertext;
     }
     let (encoding, mark) = Encoding::for_bom(&bytes).unwrap_or((UTF_8, 0));
-    if encoding == UTF_8 && mark == 0 && !bytes.contains(&0) {
+    if encoding == UTF_8 && mark == 0 && memchr(0, &bytes).is_none() {
         // As most pages are: nothing is copied.
         bytes = match String::from_utf8(bytes) {
             Ok(text) => return Content::Text(text),

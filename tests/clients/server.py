@@ -86,6 +86,9 @@ class Server:
             configuration.write_text(f"[limits]\naccess_token_seconds = {self.access_token_seconds}\n")
             arguments += ["--config", configuration]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("BRAIN_MCP_")}
+        # One address asks for everything here.
+        for limit in ("MCP", "SIGN_IN", "AUTHORIZE", "PAGES", "TOKEN", "REFRESH", "REGISTER"):
+            environment[f"BRAIN_MCP_LIMIT_{limit}_PER_MINUTE"] = "0"
         if self.with_password:
             password_file = self.folder / "password"
             password_file.write_text(self.password + "\n")

@@ -3,12 +3,16 @@
 #![expect(unreachable_pub, reason = "nobody outside links to a test")]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+/// The commands about people, apps and keys, beside a server that runs and without one.
+mod administration;
 /// Whatever arrives at whatever route, the server answers for it.
 mod any_input;
 /// Page classes equal what git itself says.
 mod attributes_against_git;
 /// Malformed input at every route and tool.
 mod bad_input;
+/// The command `check`, before proxies and rules that are right and wrong.
+mod check;
 /// Which test shows which requirement of the authorization server.
 mod checklist;
 /// Rules come and go while clients ask.
@@ -33,6 +37,10 @@ mod front_page;
 mod git_crypt;
 /// Notes written into the inbox, and nothing else that is ever written.
 mod inbox;
+/// How often somebody may ask.
+mod limits;
+/// What the log tells of requests, and never tells.
+mod logging;
 /// Notes with odd names, in folders with odd names.
 mod names;
 /// A page that becomes sensitive is refused by the very next request.

@@ -18,18 +18,36 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // The vault notes them, the account page shows them.
     ("refusals", &["clock"]),
     ("jose", &[]),
-    ("authorization_server", &["contract", "clock", "entropy", "freshness", "jose", "refusals"]),
-    ("resource_server", &["contract", "clock", "freshness", "jose"]),
+    // Both servers limit how often they are asked; who asks is found out before them.
+    ("rates", &["clock"]),
+    ("peer", &[]),
+    (
+        "authorization_server",
+        &["contract", "clock", "entropy", "freshness", "jose", "peer", "rates", "refusals"],
+    ),
+    ("resource_server", &["contract", "clock", "freshness", "jose", "rates"]),
     ("access", &["contract", "resource_server"]),
     ("vault", &["access", "search", "clock", "refusals"]),
     // Entropy: cursors are sealed with a key of the process.
     ("mcp", &["vault", "access", "resource_server", "entropy"]),
     // Each part's settings, and what they are made of: an inbox is one of `access`,
     // a language one of `vault`.
-    ("configuration", &["authorization_server", "contract", "mcp", "access", "vault"]),
+    ("configuration", &["authorization_server", "contract", "mcp", "access", "rates", "vault"]),
     ("telemetry", &["configuration"]),
-    // The owner names scopes at the terminal, to see what a client with them sees.
-    ("admin", &["authorization_server", "access", "vault", "configuration", "clock", "contract"]),
+    // The owner names scopes at the terminal, to see what a client with them sees. A
+    // command that opens the store itself brings the randomness that the server would.
+    (
+        "admin",
+        &[
+            "authorization_server",
+            "access",
+            "vault",
+            "configuration",
+            "clock",
+            "contract",
+            "entropy",
+        ],
+    ),
 ];
 
 /// Crates that a module must not name, because what they do is another part's.

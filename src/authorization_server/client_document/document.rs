@@ -15,6 +15,8 @@ use crate::clock::UnixTime;
 pub(super) const MAX_BYTES: usize = 5 * 1024;
 
 const MAX_REDIRECT_URIS: usize = 50;
+/// The largest that is kept of a document, in bytes: records of the store are to be small.
+const MAX_RECORD_BYTES: usize = 3 * 1024;
 
 /// Reads a document that came from `url`. Unknown fields mean nothing, and no other URL
 /// in it is ever fetched but that of the keys (checklist #119).
@@ -42,7 +44,14 @@ pub(super) fn read(
     must_allow_codes(&metadata)?;
     let authentication = authentication(&metadata)?;
     let id = ClientId::presented(url.as_str());
-    Ok(RegisteredClient { id, name, redirect_uris, authentication, registered_at: now })
+    let client = RegisteredClient { id, name, redirect_uris, authentication, registered_at: now };
+    let record = serde_json::to_vec(&client);
+    if record.map_or(true, |record| record.len() > MAX_RECORD_BYTES) {
+        return Err(InvalidMetadata::Field(
+            "it says too much; name fewer redirect URIs, or keys by jwks_uri",
+        ));
+    }
+    Ok(client)
 }
 
 /// How the client proves who it is. Deployed documents prefer one method and list

@@ -26,9 +26,10 @@ pub(crate) use self::fetch::{FetchError, Web};
 use self::kept::{Documents, Interest};
 use self::url::{DocumentUrl, InvalidDocumentUrl};
 use super::AuthorizationServer;
+use super::audit::{Actor, Event, What};
 use super::client::{ClientId, ClientKeys, RegisteredClient};
 use super::client_metadata::InvalidMetadata;
-use super::grant::{EndReason, Grant};
+use super::grant::{EndReason, Grant, Terms};
 use super::request::LocalFault;
 use super::store::StoreError;
 use crate::clock::Clock;
@@ -169,13 +170,25 @@ impl AuthorizationServer {
         }
         let url = DocumentUrl::parse(id.as_str()).map_err(DocumentError::from);
         let url = url.map_err(LocalFault::Document)?;
+        // Whatever can be had at our own address is no client's word about itself.
+        if self.is_own(&url) {
+            return Err(LocalFault::OwnAddress.into());
+        }
         if !self.settings().clients.allows_document_of(url.host()) {
             return Err(LocalFault::ClientNotAllowed.into());
         }
         let is_approved = self.client(id.clone()).await?.is_some();
         let interest = if is_approved { Interest::Approved } else { Interest::Stranger };
         match self.client_documents().client(&url, interest).await {
-            Ok(client) => Ok(RegisteredClient::clone(&client)),
+            // Nor are our own keys the keys of a client.
+            Ok(client) => match client.authentication.keys() {
+                Some(ClientKeys::Url(text))
+                    if DocumentUrl::parse(text).is_ok_and(|keys| self.is_own(&keys)) =>
+                {
+                    Err(LocalFault::OwnAddress.into())
+                }
+                _ => Ok(RegisteredClient::clone(&client)),
+            },
             Err(error) => {
                 // The host no longer stands by its client (oauth-clients B27). After any
                 // other failure the grants that there are go on (checklist #118).
@@ -185,6 +198,12 @@ impl AuthorizationServer {
                 Err(LocalFault::Document(error).into())
             }
         }
+    }
+
+    /// Whether a URL is one of this server.
+    fn is_own(&self, url: &DocumentUrl) -> bool {
+        let own = [self.settings().issuer.as_str(), self.settings().resource.as_str()];
+        own.iter().any(|own| url.is_at_the_origin_of(own))
     }
 
     /// Where the keys of an approved client are now: its document may hold new ones, or
@@ -203,17 +222,19 @@ impl AuthorizationServer {
         approved.clone()
     }
 
-    /// Whether a client with a document was approved before as another one, its name
-    /// apart (checklist #117).
+    /// Whether a client with a document was approved before by this user as another one,
+    /// its name apart (checklist #117).
     pub(crate) async fn has_changed_since_approval(
         &self,
+        user: &str,
         client: &RegisteredClient,
     ) -> Result<bool, StoreError> {
         if client.document_host().is_none() {
             return Ok(false);
         }
-        let approved = self.client(client.id.clone()).await?;
-        Ok(approved.is_some_and(|approved| approved.character() != client.character()))
+        let (user, id) = (user.to_owned(), client.id.clone());
+        let approved = self.store().read(move |store| store.approved_character(&user, &id));
+        Ok(approved.await?.is_some_and(|approved| approved != client.character()))
     }
 
     async fn end_grants_of(&self, client: ClientId, reason: EndReason) -> Result<(), StoreError> {
@@ -227,7 +248,13 @@ impl AuthorizationServer {
             .store()
             .change({
                 let client = client.clone();
-                move |store| store.end_access_where(|terms| terms.client == client, now, reason)
+                move |store| {
+                    let is_meant = |terms: &Terms| terms.client == client;
+                    let ended = store.end_access_where(is_meant, now, reason)?;
+                    let event = Event::new(now, Actor::Server, What::Ended { reason });
+                    store.note(&event.of_client(&client))?;
+                    Ok(ended)
+                }
             })
             .await?;
         if ended > 0 {

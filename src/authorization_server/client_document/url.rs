@@ -91,6 +91,20 @@ impl DocumentUrl {
         &self.host
     }
 
+    /// The host, with its port if that is not the usual one: what a person has to know to
+    /// know who vouches.
+    pub(crate) fn authority(&self) -> String {
+        match self.url.port() {
+            Some(port) => format!("{}:{port}", self.host),
+            None => self.host.to_string(),
+        }
+    }
+
+    /// Whether another URL is at the same scheme, host and port.
+    pub(crate) fn is_at_the_origin_of(&self, other: &str) -> bool {
+        Url::parse(other).is_ok_and(|other| other.origin() == self.url.origin())
+    }
+
     pub(crate) const fn as_url(&self) -> &Url {
         &self.url
     }
@@ -118,6 +132,14 @@ mod tests {
             assert_eq!(url.as_str(), text);
         }
         assert_eq!(DocumentUrl::parse("https://zed.dev/a").unwrap().host(), "zed.dev");
+    }
+
+    /// Checklist 144: another port is another server.
+    #[test]
+    fn a_port_that_is_not_the_usual_one_is_part_of_who_vouches() {
+        let authority = |text| DocumentUrl::parse(text).unwrap().authority();
+        assert_eq!(authority("https://app.example/a.json"), "app.example");
+        assert_eq!(authority("https://app.example:8443/a.json"), "app.example:8443");
     }
 
     /// Checklist 102, 103

@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::account::PasswordUnchanged;
 use crate::authorization_server::endpoints::posted::PostedForm;
+use crate::authorization_server::endpoints::sign_in::FOR_ACCOUNT;
 use crate::authorization_server::grant::GrantId;
 use crate::authorization_server::own_page::OwnPage;
 use crate::authorization_server::page_error::PageError;
@@ -16,6 +17,7 @@ use crate::authorization_server::password::{NewPassword, Password};
 use crate::authorization_server::session::Visitor;
 use crate::authorization_server::sign_in::SignInError;
 use crate::contract::scope::{Scope, ScopeSet};
+use crate::peer::Peer;
 
 /// What a form of the page asks for.
 enum Change {
@@ -33,7 +35,7 @@ pub(super) async fn show(
     visitor: Visitor,
 ) -> Result<Response, PageError> {
     let Some(user) = visitor.user() else {
-        return Ok(Redirect::to("/login").into_response());
+        return Ok(Redirect::to(FOR_ACCOUNT).into_response());
     };
     let done = server.browsing().notices.take(visitor.cookie().key());
     render(&server, &visitor, user, StatusCode::OK, Message { done, problem: None }).await
@@ -45,12 +47,13 @@ pub(super) async fn change(
     State(server): State<AuthorizationServer>,
     _own: OwnPage,
     visitor: Visitor,
+    peer: Peer,
     PostedForm(body): PostedForm,
 ) -> Result<Response, PageError> {
     let fields = Parameters::parse(&body)?;
     visitor.check_form_token(fields.single("form")?)?;
     let Some(user) = visitor.user() else {
-        return Ok(Redirect::to("/login").into_response());
+        return Ok(Redirect::to(FOR_ACCOUNT).into_response());
     };
     let done = match Change::read(&fields)? {
         Change::Disconnect(id) if server.disconnect(user, id).await? => DISCONNECTED,
@@ -69,16 +72,17 @@ pub(super) async fn change(
             "You are signed out everywhere else."
         }
         Change::Password { ends_access } => {
-            return change_password(&server, &visitor, user, &fields, ends_access).await;
+            let browser = (&visitor, peer);
+            return change_password(&server, browser, user, &fields, ends_access).await;
         }
     };
-    server.browsing().notices.leave(visitor.cookie().key(), done);
+    server.browsing().notices.leave(visitor.cookie().key(), done, server.clock().now());
     Ok(Redirect::to("/account").into_response())
 }
 
 async fn change_password(
     server: &AuthorizationServer,
-    visitor: &Visitor,
+    (visitor, peer): (&Visitor, Peer),
     user: &str,
     fields: &Parameters,
     ends_access: bool,
@@ -88,13 +92,13 @@ async fn change_password(
     let problem = match NewPassword::typed_twice(typed("password")?, typed("repeated")?) {
         Err(unfit) => format!("The password is not changed: {unfit}."),
         Ok(new) => {
-            let changed = server.change_password(user, visitor, present, new, ends_access).await;
-            match changed {
-                Ok(cookie) => {
+            let passwords = (present, new);
+            let browser = (visitor, peer);
+            match server.change_password(user, browser, passwords, ends_access).await {
+                Ok(begun) => {
                     let done = "Your password is changed. You are signed out everywhere else.";
-                    server.browsing().notices.leave(cookie.key(), done);
-                    let cookie = cookie.set_cookie(&server.settings().issuer);
-                    return Ok(([cookie], Redirect::to("/account")).into_response());
+                    server.browsing().notices.leave(begun.cookie.key(), done, server.clock().now());
+                    return Ok((begun.set_cookies(), Redirect::to("/account")).into_response());
                 }
                 Err(PasswordUnchanged::Store(error)) => return Err(error.into()),
                 Err(PasswordUnchanged::Unproven(reason)) => match reason {
@@ -104,7 +108,7 @@ async fn change_password(
                         "The password is not changed: the present one is not right.".to_owned()
                     }
                     SignInError::Wait(wait) => {
-                        format!("Too many tries. Please wait {} s and try again.", wait.as_secs())
+                        format!("Too many tries. Please wait {} s and try again.", wait.seconds())
                     }
                 },
             }

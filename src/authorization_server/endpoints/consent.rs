@@ -2,14 +2,16 @@
 
 use axum::extract::{RawQuery, State};
 use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::{Extension, IntoResponse, Response};
 
 use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::authorization::{
     Approval, AuthorizationRequest, GrantSpan, InvalidApproval, PeopleSpan,
 };
+use crate::authorization_server::endpoints::log::{about_app, about_user};
 use crate::authorization_server::endpoints::posted::PostedForm;
 use crate::authorization_server::endpoints::send_back;
+use crate::authorization_server::error::Outcome;
 use crate::authorization_server::own_page::OwnPage;
 use crate::authorization_server::page_error::PageError;
 use crate::authorization_server::pages::{Asker, CONSENT_POLICY, ConsentPage, Offer, page};
@@ -45,7 +47,7 @@ pub(super) async fn show(
     };
     let choice = ChoiceKey::of(owner.name(), &request);
     let last_time = server.store().read(move |store| store.last_choice(choice)).await?;
-    let has_changed = server.has_changed_since_approval(&request.client).await?;
+    let has_changed = server.has_changed_since_approval(owner.name(), &request.client).await?;
     let longest = server.settings().lifetimes.grant;
     let template = ConsentPage {
         asker: Asker::of(&request),
@@ -77,6 +79,8 @@ pub(super) async fn answer(
     let answer = Answer::read(&fields)?;
     let form_token = fields.single("form")?.unwrap_or_default();
     let request = server.browsing().pending.take(&name, owner.cookie().key(), form_token)?;
+    about_app(&request.client.id);
+    about_user(owner.name());
     match answer {
         Answer::Allow { scopes, grant, people } if !scopes.is_empty() => {
             let now = server.clock().now();
@@ -87,6 +91,7 @@ pub(super) async fn answer(
         }
         // To tick nothing is to deny (checklist #145).
         Answer::Allow { .. } | Answer::Deny => {
+            server.note_denial(owner.name(), &request).await?;
             Ok(send_back::refusal(&server, &Refusal::denied(request)))
         }
     }
@@ -106,10 +111,12 @@ async fn allow(
     })?;
     server.store().change(move |store| store.remember_choice(choice, approval.scopes)).await?;
     let code = server.issue_code(approved).await?;
-    tracing::info!(user = owner.name(), scopes = %approval.scopes, "an authorization was allowed");
+    let outcome =
+        format!("allowed: {}; a code was sent to {}", approval.scopes, redirect_uri.target());
     let issuer = &server.settings().issuer;
     let location = success_location(&redirect_uri, &code, state.as_deref(), issuer);
-    Ok(send_back::send(&redirect_uri, location))
+    let answer = send_back::send(&redirect_uri, location);
+    Ok((Extension(Outcome::fine(outcome)), answer).into_response())
 }
 
 impl Answer {

@@ -1,19 +1,20 @@
-//! What clients call without a browser: routes, headers, and the line in the log.
+//! What clients call without a browser: routes and headers.
 
 use axum::Router;
-use axum::extract::Request;
-use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHENTICATE};
+use axum::http::header::{
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use axum::http::{HeaderName, HeaderValue, Method};
-use axum::middleware::{self, Next};
-use axum::response::Response;
+use axum::middleware;
 use axum::routing::{get, post};
 use tower_http::cors::{Any, CorsLayer};
 use tower_http::set_header::SetResponseHeaderLayer;
-use tracing::Level;
 
+use super::log::log;
 use super::{keys, metadata, register, revoke, token};
 use crate::authorization_server::AuthorizationServer;
-use crate::authorization_server::error::{EndpointError, Outcome};
+use crate::authorization_server::error::EndpointError;
+use crate::authorization_server::signing_key::KEY_SET_MAX_AGE;
 
 /// Web applications are clients too, so any origin may, without credentials
 /// (checklist #130).
@@ -23,7 +24,7 @@ pub(in crate::authorization_server) fn routes() -> Router<AuthorizationServer> {
         // Where a client looks that takes the address of the resource for an issuer.
         .route("/.well-known/oauth-authorization-server/mcp", get(metadata::show).fallback(wrong))
         .route("/jwks", get(keys::show).fallback(wrong))
-        .layer(cache("public, max-age=300"));
+        .layer(cache(&format!("public, max-age={}", KEY_SET_MAX_AGE.as_secs())));
     let private = Router::new()
         .route("/register", post(register::create).fallback(wrong))
         .route("/token", post(token::issue).fallback(wrong))
@@ -33,8 +34,9 @@ pub(in crate::authorization_server) fn routes() -> Router<AuthorizationServer> {
     published.merge(private).layer(middleware::from_fn(log)).layer(any_origin())
 }
 
-fn cache(policy: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
-    SetResponseHeaderLayer::overriding(CACHE_CONTROL, HeaderValue::from_static(policy))
+fn cache(policy: &str) -> SetResponseHeaderLayer<HeaderValue> {
+    let policy = HeaderValue::from_str(policy).expect("it is plain ASCII");
+    SetResponseHeaderLayer::overriding(CACHE_CONTROL, policy)
 }
 
 fn any_origin() -> CorsLayer {
@@ -48,28 +50,9 @@ fn any_origin() -> CorsLayer {
             HeaderName::from_static("mcp-protocol-version"),
             HeaderName::from_static("mcp-session-id"),
         ])
-        .expose_headers([WWW_AUTHENTICATE])
+        .expose_headers([RETRY_AFTER, WWW_AUTHENTICATE])
 }
 
 async fn wrong() -> EndpointError {
     EndpointError::MethodNotAllowed
-}
-
-/// Logs each request once, with what came of it. No parameter of the request is
-/// logged: half of them are secrets.
-async fn log(request: Request, next: Next) -> Response {
-    let path = request.uri().path().to_owned();
-    let method = request.method().clone();
-    let response = next.run(request).await;
-    let status = response.status().as_u16();
-    let outcome = response.extensions().get::<Outcome>();
-    let (level, text) =
-        outcome.map_or((Level::DEBUG, "answered"), |outcome| (outcome.level, &*outcome.text));
-    match level {
-        Level::ERROR => tracing::error!(%method, path, status, outcome = text, "OAuth request"),
-        Level::WARN => tracing::warn!(%method, path, status, outcome = text, "OAuth request"),
-        Level::INFO => tracing::info!(%method, path, status, outcome = text, "OAuth request"),
-        _ => tracing::debug!(%method, path, status, outcome = text, "OAuth request"),
-    }
-    response
 }

@@ -6,6 +6,7 @@ mod authorize;
 mod consent;
 pub(super) mod front;
 mod keys;
+pub(super) mod log;
 mod logout;
 pub(super) mod machine;
 mod metadata;
@@ -22,17 +23,21 @@ mod tests;
 mod token;
 
 use axum::Router;
+use axum::extract::{Request, State};
 use axum::http::HeaderMap;
-use axum::middleware::map_response;
-use axum::response::Response;
+use axum::middleware::{Next, from_fn, from_fn_with_state, map_response};
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 
 use super::AuthorizationServer;
+use super::device::PresentedDevice;
+use super::limits::Asking;
 use super::page_error::PageError;
 use super::pages::HEADERS;
+use crate::peer::Peer;
 
 /// The pages that the user's browser is sent to.
-pub(super) fn pages() -> Router<AuthorizationServer> {
+pub(super) fn pages(server: &AuthorizationServer) -> Router<AuthorizationServer> {
     Router::new()
         .route("/authorize", get(authorize::ask).post(authorize::ask_by_form))
         .route("/login", get(sign_in::show).post(sign_in::answer))
@@ -41,7 +46,32 @@ pub(super) fn pages() -> Router<AuthorizationServer> {
         .route("/account", get(account::show).post(account::change))
         .route("/logout", get(logout::show).post(logout::answer))
         .method_not_allowed_fallback(async || PageError::WrongMethod)
+        .layer(from_fn_with_state(server.clone(), limit))
         .layer(map_response(protect))
+        .layer(from_fn(log::log))
+}
+
+/// Counts a page for its address; or if that has had all it gets, for the browser, if a
+/// user has signed in there before.
+async fn limit(
+    State(server): State<AuthorizationServer>,
+    peer: Peer,
+    request: Request,
+    next: Next,
+) -> Response {
+    if let Err(wait) = server.limits().page(Asking::Stranger(peer)) {
+        let issuer = &server.settings().issuer;
+        let presented = PresentedDevice::from_headers(request.headers(), issuer);
+        let own = match server.known_browser(presented).await {
+            Ok(Some(browser)) => server.limits().page(Asking::KnownBrowser(browser)),
+            Ok(None) => Err(wait),
+            Err(error) => return PageError::from(error).into_response(),
+        };
+        if let Err(wait) = own {
+            return PageError::from(wait).into_response();
+        }
+    }
+    next.run(request).await
 }
 
 /// Puts the headers on every answer, redirects and errors included. What a handler

@@ -6,14 +6,18 @@ use axum::http::StatusCode;
 use axum::http::header::AUTHORIZATION;
 use axum::response::{Extension, IntoResponse};
 
+use crate::authorization_server::endpoints::log::about_app;
 use crate::authorization_server::error::{EndpointError, Outcome};
 use crate::authorization_server::{AuthorizationServer, Registration, body};
+use crate::peer::Peer;
 
 /// Whatever the body says it is, it is read as JSON: clients forget the content type.
 pub(super) async fn create(
     State(server): State<AuthorizationServer>,
+    peer: Peer,
     request: Request,
 ) -> Result<impl IntoResponse, EndpointError> {
+    server.limits().register(peer)?;
     // RFC 7591 section 3: the initial access token is a bearer token.
     let token = request.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let token = token.and_then(|value| value.split_once(' '));
@@ -24,6 +28,7 @@ pub(super) async fn create(
         _ => return Err(EndpointError::InitialAccessToken),
     }
     let registration = server.register(&body::read(request).await?).await?;
-    let outcome = Outcome::fine(format!("registered {}", registration.client_id()));
+    about_app(registration.client_id());
+    let outcome = Outcome::fine("registered".to_owned());
     Ok((StatusCode::CREATED, Extension(outcome), Json(registration)))
 }

@@ -7,17 +7,19 @@ use axum::response::{Extension, IntoResponse};
 use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::error::{EndpointError, Outcome};
 use crate::authorization_server::form::Form;
+use crate::peer::Peer;
 
 pub(super) async fn revoke(
     State(server): State<AuthorizationServer>,
     headers: HeaderMap,
+    peer: Peer,
     form: Form,
 ) -> Result<impl IntoResponse, EndpointError> {
-    let client = server.authenticate(&headers, &form).await?;
+    let client = server.authenticate(&headers, &form, peer).await?;
     let text = match server.revoke(&client, &form).await? {
-        Some(grant) => format!("client {} revoked grant {grant}", client.id()),
+        Some(_) => "the grant was revoked",
         // RFC 7009 section 2.2: what the client wanted is the case.
-        None => format!("client {} revoked nothing", client.id()),
+        None => "there was nothing to revoke",
     };
-    Ok((StatusCode::OK, Extension(Outcome::fine(text))))
+    Ok((StatusCode::OK, Extension(Outcome::fine(text.to_owned()))))
 }

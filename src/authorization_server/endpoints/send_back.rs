@@ -1,22 +1,20 @@
 //! The last step of an authorization: the browser goes back to the client.
 
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{Extension, IntoResponse, Redirect, Response};
 
 use crate::authorization_server::AuthorizationServer;
+use crate::authorization_server::error::Outcome;
 use crate::authorization_server::pages::{HandoverPage, page};
 use crate::authorization_server::redirect_uri::{RedirectTarget, RedirectUri};
 use crate::authorization_server::request::Refusal;
 
 /// Tells the client why it gets nothing.
 pub(super) fn refusal(server: &AuthorizationServer, refusal: &Refusal) -> Response {
-    tracing::info!(
-        code = refusal.code(),
-        to = %refusal.redirect_uri().target(),
-        "an authorization was refused"
-    );
+    let (place, reason) = (refusal.redirect_uri().target(), refusal.reason());
+    let outcome = Outcome::fine(format!("sent back to {place}: {reason}"));
     let location = refusal.location(&server.settings().issuer);
-    send(refusal.redirect_uri(), location)
+    (Extension(outcome), send(refusal.redirect_uri(), location)).into_response()
 }
 
 /// Sends the browser to `location`, which was made from `redirect_uri`.

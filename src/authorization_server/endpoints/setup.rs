@@ -1,4 +1,4 @@
-//! `/setup`: whoever holds a printed link chooses the password of its user.
+//! `/setup`: whoever holds a setup link chooses the password of its user.
 
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
@@ -21,12 +21,12 @@ pub(super) async fn show(
 ) -> Result<Response, PageError> {
     let query = Parameters::parse(query.unwrap_or_default().as_bytes())?;
     let token = query.single("token")?;
-    let user = server.check_setup_secret(token)?;
+    let user = server.check_setup_secret(token).await?;
     let link = Link { token: token.unwrap_or_default(), user: &user };
     Ok(form(&server, &link, StatusCode::OK, None))
 }
 
-/// Makes the user, and signs that browser in.
+/// Gives the user the password, and signs that browser in.
 pub(super) async fn answer(
     State(server): State<AuthorizationServer>,
     _own: OwnPage,
@@ -35,7 +35,7 @@ pub(super) async fn answer(
 ) -> Result<Response, PageError> {
     let fields = Parameters::parse(&body)?;
     let token = fields.single("token")?;
-    let user = server.check_setup_secret(token)?;
+    let user = server.check_setup_secret(token).await?;
     let link = Link { token: token.unwrap_or_default(), user: &user };
     let typed = fields.single("password")?.unwrap_or_default();
     let repeated = fields.single("repeated")?.unwrap_or_default();
@@ -44,9 +44,8 @@ pub(super) async fn answer(
         Err(unfit) => return Ok(refuse(&server, &link, unfit)),
     };
     let signed_in = server.set_up(token, password).await?;
-    let cookie = server.start_session(&visitor, signed_in).await?.ok_or(PageError::Gone)?;
-    let set_cookie = cookie.set_cookie(&server.settings().issuer);
-    Ok(([set_cookie], Redirect::to("/login")).into_response())
+    let begun = server.start_session(&visitor, signed_in).await?.ok_or(PageError::Gone)?;
+    Ok((begun.set_cookies(), Redirect::to("/login")).into_response())
 }
 
 /// A link that was found good.

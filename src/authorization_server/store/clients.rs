@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Store, StoreError, decode, encode};
+use super::{STEP, Store, StoreError, decode, encode};
 use crate::authorization_server::client::{ClientId, RegisteredClient};
+use crate::authorization_server::grant::{EndReason, Terms};
 use crate::clock::UnixTime;
 
 /// SHA-256 of the metadata of a public client: who registers the same again gets the
@@ -31,6 +32,11 @@ struct StoredClient {
     was_approved: bool,
 }
 
+/// Whether a stored client can be read.
+pub(super) fn is_readable(bytes: &[u8]) -> bool {
+    decode::<StoredClient>(bytes).is_ok()
+}
+
 impl Store {
     /// The client of that name.
     pub(crate) fn client(&self, id: &ClientId) -> Result<Option<RegisteredClient>, StoreError> {
@@ -38,12 +44,14 @@ impl Store {
     }
 
     /// Keeps a client, or answers with the one that registered the same before.
-    /// Nothing is kept and `None` answered if there are too many, all in use.
+    /// Nothing is kept and `None` answered if there are too many, all in use. One that
+    /// `is_waiting` for a user's answer is in use.
     pub(crate) fn register_client(
         &self,
         client: &RegisteredClient,
         digest: Option<MetadataDigest>,
         policy: ClientPolicy,
+        is_waiting: impl Fn(&ClientId) -> bool,
     ) -> Result<Option<RegisteredClient>, StoreError> {
         // Two equal registrations a second apart happen; they must not race.
         let _order = self.begin();
@@ -56,7 +64,7 @@ impl Store {
             self.write_client(&known)?;
             return Ok(Some(known.client));
         }
-        if !self.make_room(now, policy)? {
+        if !self.make_room(policy, is_waiting)? {
             return Ok(None);
         }
         let stored =
@@ -73,6 +81,7 @@ impl Store {
     /// comes into the store by this, as it was approved.
     pub(crate) fn note_approval(
         &self,
+        user: &str,
         client: &RegisteredClient,
         now: UnixTime,
     ) -> Result<(), StoreError> {
@@ -90,37 +99,96 @@ impl Store {
         };
         if client.document_host().is_some() {
             stored.client = client.clone();
+            self.note_character(user, client)?;
         }
         stored.last_used_at = now;
         stored.was_approved = true;
         self.write_client(&stored)
     }
 
-    /// Removes clients that have outlived their purpose, and if there are still too
-    /// many the oldest that was never approved. Answers whether there is room.
-    fn make_room(&self, now: UnixTime, policy: ClientPolicy) -> Result<bool, StoreError> {
-        let mut kept = 0;
-        let mut oldest_unused: Option<StoredClient> = None;
+    /// All clients, each with when it was last used and whether a user has approved it.
+    pub(crate) fn all_clients(
+        &self,
+    ) -> Result<Vec<(RegisteredClient, UnixTime, bool)>, StoreError> {
+        let mut clients = Vec::new();
+        for bytes in self.0.trees.clients.iter().values() {
+            let StoredClient { client, last_used_at, was_approved, .. } = decode(&bytes?)?;
+            clients.push((client, last_used_at, was_approved));
+        }
+        Ok(clients)
+    }
+
+    /// Forgets a client and ends all access that it has. Answers how many grants ended, or
+    /// nothing if there is no such client.
+    pub(crate) fn withdraw_client(
+        &self,
+        id: &ClientId,
+        now: UnixTime,
+    ) -> Result<Option<usize>, StoreError> {
+        let order = self.begin();
+        let Some(stored) = self.stored_client(id)? else { return Ok(None) };
+        let is_its_own = |terms: &Terms| terms.client == *id;
+        let ended = self.end_access_in(&order, is_its_own, now, EndReason::ClientRemoved)?;
+        self.remove_client(&stored)?;
+        Ok(Some(ended))
+    }
+
+    /// Removes clients that have outlived their purpose (checklist #99): none that a
+    /// user's grant, dead or alive, is remembered of, and none that waits for an answer.
+    ///
+    /// Whoever wants to change something waits for [`STEP`] of them at most.
+    pub(crate) fn forget_clients(
+        &self,
+        now: UnixTime,
+        policy: ClientPolicy,
+        is_waiting: impl Fn(&ClientId) -> bool,
+    ) -> Result<(), StoreError> {
+        let is_stale = |stored: &StoredClient| {
+            let lifetime = if stored.was_approved { policy.inactive } else { policy.unused };
+            now.since(stored.last_used_at) >= lifetime
+        };
+        let mut stale = Vec::new();
         for bytes in self.0.trees.clients.iter().values() {
             let stored: StoredClient = decode(&bytes?)?;
-            let lifetime = if stored.was_approved { policy.inactive } else { policy.unused };
-            let is_stale = now.since(stored.last_used_at) >= lifetime;
-            if is_stale && !self.has_grants(&stored.client.id) {
-                self.remove_client(&stored)?;
-                continue;
+            if is_stale(&stored) {
+                stale.push(stored.client.id);
             }
+        }
+        for ids in stale.chunks(STEP) {
+            let _order = self.begin();
+            let in_use = self.with_grants(ids);
+            for id in ids.iter().filter(|id| !in_use.contains(*id) && !is_waiting(id)) {
+                // It may have been used since the look.
+                if let Some(stored) = self.stored_client(id)?.filter(is_stale) {
+                    self.remove_client(&stored)?;
+                }
+            }
+        }
+        self.forget_approvals()
+    }
+
+    /// If there are too many clients, removes the oldest that was never approved and that
+    /// does not wait for an answer (checklist #100). Answers whether there is room.
+    fn make_room(
+        &self,
+        policy: ClientPolicy,
+        is_waiting: impl Fn(&ClientId) -> bool,
+    ) -> Result<bool, StoreError> {
+        let mut kept = 0;
+        let mut unused: Vec<StoredClient> = Vec::new();
+        for bytes in self.0.trees.clients.iter().values() {
+            let stored: StoredClient = decode(&bytes?)?;
             kept += 1;
-            let is_older =
-                oldest_unused.as_ref().is_none_or(|other| stored.last_used_at < other.last_used_at);
-            if !stored.was_approved && is_older {
-                oldest_unused = Some(stored);
+            if !stored.was_approved {
+                unused.push(stored);
             }
         }
         if kept < policy.limit {
             return Ok(true);
         }
-        match oldest_unused {
-            Some(victim) => self.remove_client(&victim).map(|()| true),
+        unused.sort_by_key(|stored| stored.last_used_at);
+        match unused.iter().find(|stored| !is_waiting(&stored.client.id)) {
+            Some(victim) => self.remove_client(victim).map(|()| true),
             None => Ok(false),
         }
     }

@@ -1,10 +1,10 @@
 //! Grants at rest, and in memory for the question that every request asks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
-use super::{Store, StoreError, decode, encode};
+use super::{STEP, Store, StoreError, decode, encode};
 use crate::authorization_server::client::ClientId;
 use crate::authorization_server::family::RefreshPolicy;
 use crate::authorization_server::grant::{EndReason, Grant, GrantId, Terms};
@@ -66,10 +66,14 @@ impl Store {
         by_id.values().filter(|grant| is_meant(grant)).cloned().collect()
     }
 
-    /// Whether the client has a grant that is remembered, alive or over.
-    pub(super) fn has_grants(&self, client: &ClientId) -> bool {
+    /// Those of the clients that have a grant which is remembered, alive or over.
+    pub(super) fn with_grants<'a>(&self, clients: &'a [ClientId]) -> HashSet<&'a ClientId> {
+        let mut without: HashSet<&ClientId> = clients.iter().collect();
         let by_id = self.0.live_grants.read();
-        by_id.values().any(|grant| grant.terms.client == *client)
+        for grant in by_id.values() {
+            without.remove(&grant.terms.client);
+        }
+        clients.iter().filter(|client| !without.contains(client)).collect()
     }
 
     /// Lets `decide` look at a grant and change it. Nobody else changes a grant
@@ -165,18 +169,24 @@ impl Store {
         now: UnixTime,
         memory: Duration,
     ) -> Result<(), StoreError> {
-        let _order = self.begin();
+        // What is over stays over, so nothing can change between the look and the removal.
         let is_forgotten = |grant: &Grant| grant.is_over_since(policy) + memory <= now;
-        // In two steps: requests wait while the memory is locked, and must not wait
-        // for the disk.
         let by_id = self.0.live_grants.read();
         let forgotten: Vec<GrantId> =
             by_id.values().filter(|grant| is_forgotten(grant)).map(|grant| grant.id).collect();
         drop(by_id);
-        for id in &forgotten {
-            self.0.trees.grants.remove(id.as_bytes())?;
+        for ids in forgotten.chunks(STEP) {
+            let _order = self.begin();
+            for id in ids {
+                self.0.trees.grants.remove(id.as_bytes())?;
+            }
+            // Apart from the above: requests wait while the memory is locked, and must
+            // not wait for the disk.
+            let mut by_id = self.0.live_grants.write();
+            for id in ids {
+                by_id.remove(id);
+            }
         }
-        self.0.live_grants.write().retain(|id, _| !forgotten.contains(id));
         Ok(())
     }
 }

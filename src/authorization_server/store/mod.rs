@@ -14,6 +14,9 @@
 //!   collected;
 //! - codes, tokens and secrets come in as digests.
 
+pub(crate) mod approvals;
+mod audit;
+pub(crate) mod backup;
 pub(crate) mod choices;
 pub(crate) mod clients;
 pub(crate) mod codes;
@@ -22,6 +25,7 @@ pub(crate) mod grants;
 mod opening;
 mod record;
 pub(crate) mod sessions;
+pub(crate) mod setup_links;
 #[cfg(test)]
 mod tests;
 pub(crate) mod users;
@@ -30,22 +34,29 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use self::audit::Trail;
 use self::durability::Durability;
 use self::grants::LiveGrants;
 use self::record::{decode, encode};
 use super::data_directory::DataDirectory;
+
+/// How many records are removed at once when what has expired is swept out. Whoever wants
+/// to change something waits for so many at most.
+const STEP: usize = 200;
 
 /// A handle to the database. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Store(Arc<Inner>);
 
 struct Inner {
+    database: sled::Db,
     trees: Trees,
     live_grants: LiveGrants,
+    trail: Trail,
     changes: Mutex<()>,
     durability: Durability,
     // Dropped last, so that nobody else opens too early.
-    _home: DataDirectory,
+    _home: Arc<DataDirectory>,
 }
 
 /// One tree a kind of record.
@@ -57,6 +68,8 @@ struct Trees {
     users: sled::Tree,
     sessions: sled::Tree,
     choices: sled::Tree,
+    approvals: sled::Tree,
+    setup_links: sled::Tree,
 }
 
 /// The store could not do what it was asked to. Never the client's fault.
@@ -111,6 +124,11 @@ pub enum OpenError {
          another with --data-dir DIR"
     )]
     InUse(PathBuf),
+    /// A restore was begun and not ended.
+    #[error(
+        "a restore of {0} did not come to its end; run `brain-mcp restore FILE --replace` again"
+    )]
+    RestoreUnfinished(PathBuf),
     /// The marker file says that there was a database; what opened is empty.
     #[error(
         "the database in {0} has lost its contents; restore a backup, or remove the whole data \

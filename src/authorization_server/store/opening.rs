@@ -6,15 +6,16 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use super::audit::{OWN, STRANGERS, Trail};
 use super::durability::Durability;
 use super::grants::LiveGrants;
 use super::{Inner, OpenError, Store, StoreError, Trees};
 use crate::authorization_server::data_directory::{DataDirectory, at};
 
 /// Where sled lives below the data directory.
-const DATABASE: &str = "database";
+pub(super) const DATABASE: &str = "database";
 /// A record that every database of ours has.
-const SENTINEL: &[u8] = b"sentinel";
+pub(super) const SENTINEL: &[u8] = b"sentinel";
 const CACHE_BYTES: u64 = 32 * 1024 * 1024;
 
 impl Store {
@@ -25,7 +26,7 @@ impl Store {
     ///
     /// [`OpenError`].
     #[expect(clippy::disallowed_methods, reason = "the database's own file, opened to sync it")]
-    pub(crate) fn open(home: DataDirectory) -> Result<Self, OpenError> {
+    pub(crate) fn open(home: Arc<DataDirectory>) -> Result<Self, OpenError> {
         let directory = home.path().join(DATABASE);
         home.make_private(DATABASE)?;
         remove_unfinished_snapshots(&directory)?;
@@ -43,11 +44,16 @@ impl Store {
             users: tree("users")?,
             sessions: tree("sessions")?,
             choices: tree("choices")?,
+            approvals: tree("approvals")?,
+            setup_links: tree("setup_links")?,
         };
         let live_grants = LiveGrants::load(&trees.grants)?;
+        let trail = Trail::open(tree(OWN)?, tree(STRANGERS)?)?;
         Ok(Self(Arc::new(Inner {
+            database,
             trees,
             live_grants,
+            trail,
             changes: Mutex::new(()),
             durability,
             _home: home,
@@ -58,7 +64,7 @@ impl Store {
 /// Opens sled, whose lock can outlive a database that was just closed in this very
 /// process: it finishes in the background. Another process it cannot be, for the
 /// data directory is ours.
-fn open_database(directory: &Path) -> Result<sled::Db, StoreError> {
+pub(super) fn open_database(directory: &Path) -> Result<sled::Db, StoreError> {
     let configuration = sled::Config::new().path(directory).cache_capacity(CACHE_BYTES);
     let give_up = Instant::now() + Duration::from_secs(2);
     loop {

@@ -72,12 +72,20 @@ impl Store {
         &self,
         user: &str,
     ) -> Result<Vec<(SessionKey, StoredSession)>, StoreError> {
+        self.sessions_where(|session| session.user == user)
+    }
+
+    /// The sessions that `is_meant` picks, with their keys.
+    pub(crate) fn sessions_where(
+        &self,
+        is_meant: impl Fn(&StoredSession) -> bool,
+    ) -> Result<Vec<(SessionKey, StoredSession)>, StoreError> {
         let mut sessions = Vec::new();
         for entry in &self.0.trees.sessions {
             let (key, bytes) = entry?;
             let session: StoredSession = decode(&bytes)?;
             if let Some(key) = SessionKey::stored(&key)
-                && session.user == user
+                && is_meant(&session)
             {
                 sessions.push((key, session));
             }

@@ -28,11 +28,6 @@ pub(crate) struct PasswordChange {
     pub(crate) new: PasswordHash,
 }
 
-/// There is a user of that name already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is such a user already")]
-pub(crate) struct UserExists;
-
 impl Store {
     /// The user of that name.
     pub(crate) fn user(&self, name: &str) -> Result<Option<User>, StoreError> {
@@ -74,13 +69,5 @@ impl Store {
         user.password = change.new.clone();
         self.0.trees.users.insert(name, encode(&user)?)?;
         Ok(true)
-    }
-
-    /// Makes a user, unless there is one of that name. Of two at once, one wins.
-    pub(crate) fn add_user(&self, user: &User) -> Result<Result<(), UserExists>, StoreError> {
-        let record = encode(user)?;
-        let outcome =
-            self.0.trees.users.compare_and_swap(&user.name, None::<&[u8]>, Some(record))?;
-        Ok(outcome.map_err(|_| UserExists))
     }
 }

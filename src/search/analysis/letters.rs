@@ -43,6 +43,12 @@ impl Letters {
             may_be_camel_case: later != [0; 2] && small != [0; 2],
         })
     }
+
+    /// The letters in lower case, with zeros behind them.
+    pub(super) fn lower(&self) -> [u8; WINDOW] {
+        let [low, high] = self.key.map(u128::from);
+        (low | high << u64::BITS).to_le_bytes()
+    }
 }
 
 /// The bytes from a place on, with zeros behind the end.

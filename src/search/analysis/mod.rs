@@ -13,6 +13,8 @@ mod dense;
 mod fold;
 mod language;
 mod letters;
+mod numbering;
+mod plain;
 mod scan;
 mod script;
 mod stems;
@@ -21,18 +23,21 @@ mod stop_words;
 #[cfg(test)]
 mod tests;
 
+use self::plain::KnownWords;
+
 pub use language::{Language, Languages, UnknownLanguage};
+pub use numbering::Numbering;
 pub use stop_words::is_stop_word;
 
 pub(in crate::search) use scan::{Buffers, Found, Role, scan};
-pub use stems::{Memo, Numbered};
 pub(in crate::search) use stems::{Stems, Terms};
 
-/// Finds the terms of texts in one language. Has buffers and a cache of two megabytes
+/// Finds the terms of texts in one language. Has buffers and caches of two megabytes
 /// that are used again: keep one for each thread.
 pub struct Analyzer {
     buffers: Buffers,
     stems: Stems,
+    known: KnownWords,
 }
 
 /// A term where it stands.
@@ -49,22 +54,32 @@ pub struct Token<'a> {
     /// a whole beside its first part, a part in camel case beside the whole, a character
     /// beside the pair that it is in, another stem. Such terms make a text no longer.
     pub is_extra: bool,
-    /// What was noted of this term, or may be.
-    pub memo: Option<&'a Memo>,
 }
 
 impl Analyzer {
     /// An analyzer for texts in a language.
     #[must_use]
     pub fn new(language: Language) -> Self {
-        Self { buffers: Buffers::default(), stems: Stems::new(language) }
+        Self {
+            buffers: Buffers::default(),
+            stems: Stems::new(language),
+            known: KnownWords::default(),
+        }
     }
 
     /// Emits the tokens of a text in reading order: positions never fall, nor do the
     /// beginnings of the byte ranges, which lie between characters. Exactly one token at
     /// each position is no extra, and comes first.
     pub fn analyze(&mut self, text: &str, emit: &mut dyn FnMut(Token<'_>)) {
-        self.read(text, true, &|_| true, emit);
+        self.find(text, &|_| true, emit);
+    }
+
+    /// Numbers the terms of a text: the same terms as [`analyze`](Self::analyze) finds, in
+    /// the same order. Fast, since words that the numbering has met are looked up as they
+    /// are written.
+    pub fn number(&mut self, text: &str, numbering: &mut impl Numbering) {
+        let Self { buffers, stems, known } = self;
+        numbering::number(buffers, stems, known, text, numbering);
     }
 
     /// Whether a word in ASCII letters begins as its term does: with the same letter, and
@@ -82,24 +97,9 @@ impl Analyzer {
         is_wanted: &dyn Fn(u8) -> bool,
         emit: &mut dyn FnMut(Token<'_>),
     ) -> u32 {
-        self.read(text, false, is_wanted, emit)
-    }
-
-    /// `is_all` says that most of the terms are wanted.
-    fn read(
-        &mut self,
-        text: &str,
-        is_all: bool,
-        is_wanted: &dyn Fn(u8) -> bool,
-        emit: &mut dyn FnMut(Token<'_>),
-    ) -> u32 {
-        let Self { buffers, stems } = self;
+        let Self { buffers, stems, .. } = self;
         let keeps_beginnings = stems.keeps_beginnings();
-        let mut looked_over = 0;
-        scan(buffers, text, &mut |found| {
-            if is_all && found.bytes.start >= looked_over {
-                looked_over = stems.look_over(text.as_bytes(), found.bytes.start);
-            }
+        scan(buffers, text, &mut |found: Found<'_>| {
             let first = found.text.as_bytes().first().copied().unwrap_or_default();
             // Folding changes what is not ASCII; some stemmers change beginnings.
             let is_final = first.is_ascii() && (keeps_beginnings || !found.has_stem);
@@ -109,13 +109,13 @@ impl Analyzer {
             let (position, bytes) = (found.position, found.bytes);
             let is_extra = !matches!(found.role, Role::Main | Role::Pair);
             if !found.has_stem {
-                emit(Token { term: found.text, position, bytes, is_extra, memo: None });
+                emit(Token { term: found.text, position, bytes, is_extra });
                 return;
             }
-            let Terms { first, second, memo } = stems.terms(found.text);
-            emit(Token { term: first, position, bytes: bytes.clone(), is_extra, memo });
+            let Terms { first, second } = stems.terms(found.text);
+            emit(Token { term: first, position, bytes: bytes.clone(), is_extra });
             if let Some(term) = second {
-                emit(Token { term, position, bytes, is_extra: true, memo: None });
+                emit(Token { term, position, bytes, is_extra: true });
             }
         })
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::compound::{Piece, is_camel_case};
 use super::fold::{push_folded, push_lower};
 use super::letters::{Letters, window};
+use super::plain::PlainWord;
 use super::script::{Class, class_of, is_plain};
 
 /// The longest term in bytes, before it is reduced to its stem. What is longer is cut:
@@ -13,6 +14,10 @@ pub(super) const LONGEST_TERM: usize = 64;
 
 /// How much of an overlong word is looked at.
 const LONGEST_SOURCE: usize = 4 * LONGEST_TERM;
+
+/// So many plain words are handed over at once: what they need lies then in the fastest
+/// cache of the processor until it is used.
+const PLAIN_WORDS_AT_ONCE: usize = 128;
 
 /// The most words of one text: a book of five megabytes. What follows is not found.
 const MOST_POSITIONS: u32 = 1_000_000;
@@ -58,9 +63,40 @@ pub(in crate::search) enum Role {
     Single,
 }
 
+/// Who takes what is found.
+pub(in crate::search) trait Sink {
+    /// Takes something that counts as a word.
+    fn take(&mut self, found: Found<'_>);
+
+    /// Takes words that follow one another, the first at `position`, each of the others
+    /// one further. Most words come this way, for those to whom many at once are less work.
+    fn take_plain(&mut self, text: &str, words: &[PlainWord], mut position: u32) {
+        for word in words {
+            let (has_stem, role) = (true, Role::Main);
+            let bytes = word.bytes();
+            let lower;
+            let text = if word.letters.has_upper {
+                lower = text[bytes.clone()].to_ascii_lowercase();
+                &lower
+            } else {
+                &text[bytes.clone()]
+            };
+            self.take(Found { text, has_stem, role, position, bytes });
+            position += 1;
+        }
+    }
+}
+
+impl<F: FnMut(Found<'_>)> Sink for F {
+    fn take(&mut self, found: Found<'_>) {
+        self(found);
+    }
+}
+
 /// Memory that is used again for the next text.
 #[derive(Default)]
 pub(in crate::search) struct Buffers {
+    plain: Vec<PlainWord>,
     pub(super) lower: String,
     pub(super) joined: String,
     pub(super) pieces: Vec<Piece>,
@@ -69,11 +105,7 @@ pub(in crate::search) struct Buffers {
 
 /// Finds everything that counts as a word, in reading order: positions never fall,
 /// nor do the beginnings of the byte ranges. Says how many positions there are.
-pub(in crate::search) fn scan(
-    buffers: &mut Buffers,
-    text: &str,
-    sink: &mut dyn FnMut(Found<'_>),
-) -> u32 {
+pub(in crate::search) fn scan(buffers: &mut Buffers, text: &str, sink: &mut dyn Sink) -> u32 {
     let mut scan = Scan { text, at: 0, position: 0, buffers, sink };
     scan.run();
     scan.position
@@ -84,16 +116,18 @@ pub(super) struct Scan<'a> {
     pub(super) at: usize,
     pub(super) position: u32,
     pub(super) buffers: &'a mut Buffers,
-    sink: &'a mut dyn FnMut(Found<'_>),
+    sink: &'a mut dyn Sink,
 }
 
 impl Scan<'_> {
     fn run(&mut self) {
-        let bytes = self.text.as_bytes();
-        while self.position < MOST_POSITIONS
-            && let Some(byte) = bytes.get(self.at)
-        {
-            if !(byte.is_ascii_alphabetic() && self.plain_word()) {
+        let text = self.text.as_bytes();
+        while self.position < MOST_POSITIONS && self.at < text.len() {
+            let is_plain = self.plain_words();
+            if !is_plain
+                && self.position < MOST_POSITIONS
+                && let Some(byte) = text.get(self.at)
+            {
                 self.step(*byte);
             }
         }
@@ -110,31 +144,38 @@ impl Scan<'_> {
         }
     }
 
-    /// Reads a word of a few ASCII letters that nothing joins to another, as most words
-    /// are; `false` if it is anything else. The same as [`compound`](Self::compound), but
-    /// faster.
-    fn plain_word(&mut self) -> bool {
+    /// Reads words of a few ASCII letters that nothing joins to others, as most words are,
+    /// as many as are handed over at once; `false` if it stops at anything else. The same
+    /// as [`step`](Self::step) by step, but faster.
+    fn plain_words(&mut self) -> bool {
         let bytes = self.text.as_bytes();
-        let Some(letters) = Letters::at_start(window(bytes, self.at)) else { return false };
-        let end = self.at + letters.length;
-        if letters.may_be_camel_case || !ends_word(bytes, end) {
-            return false;
+        let mut words = std::mem::take(&mut self.buffers.plain);
+        words.clear();
+        let room = PLAIN_WORDS_AT_ONCE.min((MOST_POSITIONS - self.position) as usize);
+        while words.len() < room
+            && let Some(letters) = Letters::at_start(window(bytes, self.at))
+        {
+            if letters.length == 0 {
+                match bytes.get(self.at) {
+                    Some(byte) if byte.is_ascii() && !byte.is_ascii_digit() => self.at += 1,
+                    _ => break,
+                }
+                continue;
+            }
+            let end = self.at + letters.length;
+            if letters.may_be_camel_case || !ends_word(bytes, end) {
+                break;
+            }
+            words.push(PlainWord { start: self.at, letters });
+            self.at = end + usize::from(bytes.get(end) == Some(&b' '));
         }
-        let bytes = self.at..end;
-        let (text, position) = (&self.text[bytes.clone()], self.position);
-        let (has_stem, role) = (true, Role::Main);
-        self.at = end;
-        if letters.has_upper {
-            let Buffers { lower, .. } = &mut *self.buffers;
-            lower.clear();
-            lower.push_str(text);
-            lower.make_ascii_lowercase();
-            (self.sink)(Found { text: lower, has_stem, role, position, bytes });
-        } else {
-            (self.sink)(Found { text, has_stem, role, position, bytes });
+        if !words.is_empty() {
+            self.sink.take_plain(self.text, &words, self.position);
+            self.position += u32::try_from(words.len()).unwrap_or(0);
         }
-        self.position += 1;
-        true
+        let is_plain = words.len() == room;
+        self.buffers.plain = words;
+        is_plain
     }
 
     fn beyond_ascii(&mut self) {
@@ -215,12 +256,12 @@ impl Scan<'_> {
     pub(super) fn emit(&mut self, found: Found<'_>) {
         let is_folded = || found.text.is_ascii() || found.text.chars().all(is_plain);
         if found.has_stem || is_folded() {
-            (self.sink)(found);
+            self.sink.take(found);
             return;
         }
         self.buffers.folded.clear();
         push_folded(found.text, &mut self.buffers.folded);
-        (self.sink)(Found { text: &self.buffers.folded, ..found });
+        self.sink.take(Found { text: &self.buffers.folded, ..found });
     }
 }
 
@@ -266,7 +307,9 @@ mod tests {
 
     fn found(text: &str) -> Vec<String> {
         let mut found = Vec::new();
-        scan(&mut Buffers::default(), text, &mut |it| found.push(format!("{it:?}")));
+        scan(&mut Buffers::default(), text, &mut |it: super::Found<'_>| {
+            found.push(format!("{it:?}"))
+        });
         found
     }
 

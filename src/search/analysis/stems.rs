@@ -1,24 +1,17 @@
 //! Words to index terms: folded, and reduced to stems as their language does it.
 
-use std::cell::Cell;
-
 use frostem::{Algorithm, Stemmer};
 
 use super::fold::push_folded;
 use super::language::Language;
-use super::letters::{Key, Letters, WINDOW, hash, key_of, window};
+use super::letters::{Key, hash, key_of};
 use super::script::{Script, script_of};
 
-/// How many sets of two slots the cache has: with the words of a vault of 10,000 notes,
-/// one word in thirty is not found in it.
-const SETS: usize = 1 << 15;
+/// How many sets of two slots the cache has.
+const SETS: usize = 1 << 14;
 
 /// The longest end of a stem that differs from the word, in bytes.
 const LONGEST_END: usize = 7;
-
-/// So much of a text is looked over at once, in bytes: the sets of its words lie then in
-/// the fastest cache of the processor until they are used.
-const LOOKED_OVER: usize = 1 << 10;
 
 /// Makes terms of words. Most words of a text have been seen before: for those it is
 /// one look into a cache of fixed size.
@@ -38,32 +31,15 @@ pub(in crate::search) struct Terms<'a> {
     /// Where accents change how a word is reduced: what comes of it without them, since
     /// people leave them out.
     pub(in crate::search) second: Option<&'a str>,
-    /// That of the first, if the word is in the cache.
-    pub(in crate::search) memo: Option<&'a Memo>,
 }
 
-/// Where whoever numbers terms notes the number of one, beside the word that it comes
-/// from. It saves looking the term up, which waits for memory several times.
-pub type Memo = Cell<Numbered>;
-
-/// A number, and whose it is; 0 is nobody.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Numbered {
-    /// Who gave the number.
-    pub owner: u32,
-    /// The number.
-    pub number: u32,
-}
-
-/// Two words, that which was used last first: one line of the processor's cache.
+/// Two words, that which was used last first.
 #[derive(Clone)]
-#[repr(align(64))]
 struct Set([Slot; 2]);
 
 /// A word and its stem: so many bytes of the word, and then an end.
 #[derive(Clone)]
 struct Slot {
-    memo: Memo,
     /// Zeros stand for no word.
     word: Key,
     end: [u8; LONGEST_END],
@@ -73,12 +49,7 @@ struct Slot {
 
 impl Slot {
     const fn empty() -> Self {
-        Self {
-            memo: Cell::new(Numbered { owner: 0, number: 0 }),
-            word: [0; 2],
-            end: [0; LONGEST_END],
-            lengths: 0,
-        }
+        Self { word: [0; 2], end: [0; LONGEST_END], lengths: 0 }
     }
 
     /// The slot of a word, if it fits into one.
@@ -137,33 +108,12 @@ impl Stems {
         let kept = &word[..usize::from(slot.lengths & 31)];
         let end = &slot.end[..usize::from(slot.lengths >> 5)];
         if end.is_empty() {
-            return Terms { first: kept, second: None, memo: Some(&slot.memo) };
+            return Terms { first: kept, second: None };
         }
         self.terms.clear();
         self.terms.push_str(kept);
         self.terms.push_str(std::str::from_utf8(end).unwrap_or_default());
-        Terms { first: &self.terms, second: None, memo: Some(&slot.memo) }
-    }
-
-    /// Has the processor fetch what the words of ASCII letters from a place on need, many
-    /// at a time: one after the other it would wait for each. Says how far it has come.
-    /// Nothing else depends on it.
-    pub(super) fn look_over(&mut self, text: &[u8], from: usize) -> usize {
-        self.make_room();
-        let end = text.len().min(from + LOOKED_OVER);
-        let (mut at, mut fetched) = (from, 0);
-        while at < end {
-            match Letters::at_start(window(text, at)) {
-                Some(Letters { length: 0, .. }) => at += 1,
-                Some(letters) => {
-                    fetched |= self.sets[place_of(letters.key)].0[0].lengths;
-                    at += letters.length + 1;
-                }
-                None => at += WINDOW,
-            }
-        }
-        std::hint::black_box(fetched);
-        at
+        Terms { first: &self.terms, second: None }
     }
 
     fn make_room(&mut self) {
@@ -228,7 +178,7 @@ impl Stems {
 
 fn split(terms: &str, first_length: usize) -> Terms<'_> {
     let (first, second) = terms.split_at(first_length);
-    Terms { first, second: (!second.is_empty()).then_some(second), memo: None }
+    Terms { first, second: (!second.is_empty()).then_some(second) }
 }
 
 fn place_of(key: Key) -> usize {

@@ -7,11 +7,12 @@
 
 use super::document::{Document, Field, WHOLE_TITLES, WORDS};
 use super::interner::Interner;
-use super::lists::{Entry, Lists, as_u32};
-use super::postings::{POSTINGS_BETWEEN_SKIPS, Shape, Skip};
+use super::lists::as_u32;
+use super::postings::Shape;
 use super::segment::{Documents, Segment};
+use super::turning::{TermSize, Turning};
 use super::varint;
-use crate::search::analysis::Analyzer;
+use crate::search::analysis::{Analyzer, Numbering};
 
 /// The documents are written down in pieces of about this size.
 const CHUNK: usize = 256 << 10;
@@ -31,15 +32,6 @@ pub(super) struct SegmentBuilder<P> {
     scratch: Scratch,
 }
 
-/// How long the lists of a term will be.
-#[derive(Clone, Copy, Debug, Default)]
-struct TermSize {
-    documents: u32,
-    last_document: u32,
-    postings: u32,
-    positions: u32,
-}
-
 /// What the making of one document needs, kept for the next.
 #[derive(Default)]
 struct Scratch {
@@ -50,6 +42,34 @@ struct Scratch {
     /// The terms of the document, and their postings.
     shapes: Vec<(u32, Shape)>,
     whole: String,
+}
+
+/// Takes the terms of one text.
+struct Numbered<'a> {
+    interner: &'a mut Interner,
+    tokens: &'a mut Vec<u64>,
+    /// The position of its first word.
+    base: u32,
+    next: u32,
+    words: u32,
+}
+
+impl Numbering for Numbered<'_> {
+    fn owner(&self) -> u32 {
+        self.interner.owner()
+    }
+
+    fn number(&mut self, term: &str) -> u32 {
+        self.interner.intern(WORDS, term.as_bytes())
+    }
+
+    #[inline]
+    fn take(&mut self, number: u32, position: u32, is_extra: bool) {
+        let position = self.base.saturating_add(position);
+        self.tokens.push(u64::from(number) << 32 | u64::from(position));
+        self.next = self.next.max(position.saturating_add(1));
+        self.words += u32::from(!is_extra);
+    }
 }
 
 /// How far the positions of a document have come.
@@ -125,29 +145,32 @@ impl<P> SegmentBuilder<P> {
             Some(_) => reach.next.saturating_add(GAP),
         };
         let is_name = matches!(field, Field::Title | Field::Alias | Field::Name);
+        if is_name {
+            self.add_whole_title(analyzer, text);
+        }
         let Self { interner, scratch, .. } = self;
-        let Scratch { tokens, whole, .. } = scratch;
-        whole.clear();
-        let mut next = base;
-        analyzer.analyze(text, &mut |token| {
-            let position = base.saturating_add(token.position);
-            let term = interner.intern_noted(WORDS, token.term.as_bytes(), token.memo);
-            tokens.push(u64::from(term) << 32 | u64::from(position));
-            next = next.max(position.saturating_add(1));
-            if !token.is_extra {
-                reach.words = reach.words.saturating_add(1);
-                if is_name {
-                    whole.push_str(token.term);
-                    whole.push(' ');
-                }
-            }
-        });
+        let tokens = &mut scratch.tokens;
+        let mut numbered = Numbered { interner, tokens, base, next: base, words: 0 };
+        analyzer.number(text, &mut numbered);
+        let Numbered { next, words, .. } = numbered;
+        reach.words = reach.words.saturating_add(words);
         if next > base {
             *reach = Reach { next, last: Some(field), ..*reach };
         }
+    }
+
+    /// Adds the words of a title, together, as a term.
+    fn add_whole_title(&mut self, analyzer: &mut Analyzer, text: &str) {
+        let Self { interner, scratch: Scratch { keywords, whole, .. }, .. } = self;
+        whole.clear();
+        analyzer.analyze(text, &mut |token| {
+            if !token.is_extra {
+                whole.push_str(token.term);
+                whole.push(' ');
+            }
+        });
         if !whole.is_empty() {
-            let term = interner.intern(WHOLE_TITLES, whole.trim_end().as_bytes());
-            scratch.keywords.push(term);
+            keywords.push(interner.intern(WHOLE_TITLES, whole.trim_end().as_bytes()));
         }
     }
 
@@ -222,142 +245,12 @@ impl<P> SegmentBuilder<P> {
         let mut turning = Turning::new(&interner, &terms);
         drop((interner, terms));
         for chunk in chunks {
-            let mut at = 0;
-            while at < chunk.len() {
-                turning.turn(&chunk, &mut at);
-            }
+            turning.turn_all(&chunk);
         }
-        let mut lists = turning.lists;
-        lists.forward_starts.push(as_u32(lists.forward.len()));
-        lists.shrink_to_fit();
+        let lists = turning.finish();
         documents.shrink_to_fit();
         payloads.shrink_to_fit();
         Segment::new(lists, documents, payloads)
-    }
-}
-
-/// Turns what was written down by document into lists by term.
-struct Turning {
-    lists: Lists,
-    cursors: Vec<Cursor>,
-    of_document: Vec<u32>,
-    /// Those of the document that is turned: the term, and where its positions begin.
-    postings: Vec<(u32, Shape, usize)>,
-}
-
-/// How far the lists of a term are written: all that a posting needs in one place.
-#[derive(Clone, Copy, Default)]
-struct Cursor {
-    /// The place in the dictionary.
-    place: u32,
-    /// Where the lists begin, and how many documents are written.
-    first: Entry,
-    /// Where the next posting and its positions go.
-    posting: u32,
-    position: u32,
-    last_document: u32,
-}
-
-impl Turning {
-    /// Makes the dictionary, and room for the lists.
-    fn new(interner: &Interner, terms: &[TermSize]) -> Self {
-        let mut order: Vec<u32> = (0..as_u32(interner.len())).collect();
-        order.sort_unstable_by_key(|number| interner.term(*number));
-        let mut lists = Lists::default();
-        let mut cursors = vec![Cursor::default(); order.len()];
-        let mut entry = Entry::default();
-        for (place, number) in (0..).zip(&order) {
-            let size = terms[*number as usize];
-            lists.terms.extend_from_slice(interner.term(*number));
-            lists.entries.push(Entry { documents: size.documents, ..entry });
-            let (posting, position) = (entry.postings, entry.positions);
-            cursors[*number as usize] =
-                Cursor { place, first: entry, posting, position, last_document: 0 };
-            entry.term = as_u32(lists.terms.len());
-            entry.postings += size.postings;
-            entry.positions += size.positions;
-            entry.skips += size.documents.saturating_sub(1) / POSTINGS_BETWEEN_SKIPS;
-        }
-        lists.entries.push(entry);
-        lists.postings = vec![0; entry.postings as usize];
-        lists.positions = vec![0; entry.positions as usize];
-        let nothing = Skip { document: 0, posting: 0, positions: 0 };
-        lists.skips = vec![nothing; entry.skips as usize];
-        Self { lists, cursors, of_document: Vec::new(), postings: Vec::new() }
-    }
-
-    /// Takes the document that begins at a place.
-    fn turn(&mut self, chunk: &[u8], at: &mut usize) {
-        let document = as_u32(self.lists.forward_starts.len());
-        self.of_document.clear();
-        self.postings.clear();
-        let mut term = 0;
-        for _ in 0..varint::read(chunk, at) {
-            term += varint::read(chunk, at);
-            let frequency = varint::read(chunk, at);
-            let in_title = if frequency & 1 == 0 { 0 } else { varint::read(chunk, at) };
-            let position_bytes = varint::read(chunk, at);
-            let shape = Shape { frequency: frequency >> 1, in_title, position_bytes };
-            self.postings.push((term, shape, *at));
-            *at += position_bytes as usize;
-        }
-        self.look_over();
-        let postings = std::mem::take(&mut self.postings);
-        for (term, shape, start) in &postings {
-            let positions = &chunk[*start..start + shape.position_bytes as usize];
-            self.place(document, *term, *shape, positions);
-        }
-        self.postings = postings;
-        self.of_document.sort_unstable();
-        self.lists.forward_starts.push(as_u32(self.lists.forward.len()));
-        let mut previous = 0;
-        for place in &self.of_document {
-            varint::write(&mut self.lists.forward, place - previous);
-            previous = *place;
-        }
-    }
-
-    /// Has the processor fetch where the postings of a document go, all at a time: each is
-    /// somewhere else, and one after the other it would wait for each.
-    fn look_over(&self) {
-        let Self { lists, cursors, postings, .. } = self;
-        let byte = |bytes: &[u8], at: u32| bytes.get(at as usize).copied().unwrap_or_default();
-        let places = postings.iter().map(|(term, ..)| cursors[*term as usize].posting);
-        std::hint::black_box(places.fold(0, |all, place| all | place));
-        let bytes = postings.iter().map(|(term, ..)| {
-            let Cursor { posting, position, .. } = cursors[*term as usize];
-            byte(&lists.postings, posting) | byte(&lists.positions, position)
-        });
-        std::hint::black_box(bytes.fold(0, |all, byte| all | byte));
-    }
-
-    fn place(&mut self, document: u32, term: u32, shape: Shape, positions: &[u8]) {
-        let Self { lists, cursors, of_document, .. } = self;
-        let cursor = &mut cursors[term as usize];
-        let done = cursor.first.documents;
-        if done > 0 && done.is_multiple_of(POSTINGS_BETWEEN_SKIPS) {
-            let skip = done / POSTINGS_BETWEEN_SKIPS - 1;
-            lists.skips[(cursor.first.skips + skip) as usize] = Skip {
-                document: cursor.last_document,
-                posting: cursor.posting - cursor.first.postings,
-                positions: cursor.position - cursor.first.positions,
-            };
-        }
-        let mut at = cursor.posting as usize;
-        shape.put(document - cursor.last_document, &mut lists.postings, &mut at);
-        cursor.posting = as_u32(at);
-        let start = cursor.position as usize;
-        let places = &mut lists.positions[start..start + positions.len()];
-        match (&mut *places, positions) {
-            // Most terms occur once: that is less than a call.
-            ([place], [byte]) => *place = *byte,
-            ([first, second], [one, other]) => (*first, *second) = (*one, *other),
-            _ => places.copy_from_slice(positions),
-        }
-        cursor.position += shape.position_bytes;
-        cursor.first.documents += 1;
-        cursor.last_document = document;
-        of_document.push(cursor.place);
     }
 }
 

@@ -3,8 +3,6 @@
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::search::analysis::{Memo, Numbered};
-
 /// Interners sign their numbers. So many are not made by any program that runs for years.
 static NEXT_OWNER: AtomicU32 = AtomicU32::new(1);
 
@@ -32,18 +30,9 @@ impl Interner {
         Self { text: Vec::new(), ends: Vec::new(), slots: vec![0; FEWEST_SLOTS], seed, owner }
     }
 
-    /// The same as [`intern`](Self::intern), by what was noted of the term if it was
-    /// noted here.
-    #[inline]
-    pub(super) fn intern_noted(&mut self, namespace: u8, term: &[u8], memo: Option<&Memo>) -> u32 {
-        let Some(memo) = memo else { return self.intern(namespace, term) };
-        let Numbered { owner, number } = memo.get();
-        if owner == self.owner {
-            return number;
-        }
-        let number = self.intern(namespace, term);
-        memo.set(Numbered { owner: self.owner, number });
-        number
+    /// Tells its numbers from those of all others.
+    pub(super) const fn owner(&self) -> u32 {
+        self.owner
     }
 
     /// The number of a term, which is new if it was not there.
@@ -165,18 +154,6 @@ mod tests {
         }
         assert_eq!(interner.len(), 5_000);
         assert_eq!(interner.term(4_999), b"\x07word4999");
-    }
-
-    #[test]
-    fn a_number_that_another_has_noted_is_none() {
-        let memo = crate::search::analysis::Memo::default();
-        let (mut one, mut other) = (Interner::new(), Interner::new());
-        other.intern(1, b"first");
-        for _ in 0..2 {
-            assert_eq!(one.intern_noted(1, b"soup", Some(&memo)), 0);
-            assert_eq!(other.intern_noted(1, b"soup", Some(&memo)), 1);
-        }
-        assert_eq!((one.len(), other.len()), (1, 2));
     }
 
     #[test]

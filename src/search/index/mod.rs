@@ -21,6 +21,7 @@ mod merge;
 mod partition;
 mod postings;
 mod segment;
+mod turning;
 mod varint;
 mod writer;
 

@@ -161,8 +161,7 @@ impl Query {
 /// and slashes at its ends (L36). A note that has `inbox/to-read` has `inbox` too.
 #[must_use]
 pub fn tag_key(tag: &str) -> String {
-    let tag = tag.trim().trim_start_matches('#').trim_matches('/');
-    tag.nfc().flat_map(char::to_lowercase).nfc().collect()
+    path_key(tag.trim().trim_start_matches('#').trim_matches('/'))
 }
 
 /// A path, or a part of one, in the form in which `path:` compares them.

@@ -92,7 +92,7 @@ impl Reader {
     pub(super) fn titles(&mut self, text: &str) -> Vec<Box<str>> {
         let mut titles = vec![String::new(); self.stems.len()];
         let Self { buffers, stems, .. } = self;
-        scan(buffers, text, &mut |found| {
+        scan(buffers, text, &mut |found: Found<'_>| {
             if matches!(found.role, Role::Main | Role::Pair) {
                 for (title, stems) in titles.iter_mut().zip(&mut *stems) {
                     if !title.is_empty() {
@@ -111,7 +111,7 @@ impl Reader {
     fn words(&mut self, text: &str) -> Vec<Word> {
         let mut words = Vec::new();
         let Self { languages, buffers, stems } = self;
-        scan(buffers, text, &mut |found| words.push(word(&found, languages, stems)));
+        scan(buffers, text, &mut |found: Found<'_>| words.push(word(&found, languages, stems)));
         words
     }
 }

@@ -60,6 +60,9 @@ fn nearest<P>(parts: &[&Part<P>], patterns: Vec<Pattern>) -> Option<String> {
             let lists = part.segment().lists();
             for number in lists.lower_bound(WORDS, "")..lists.lower_bound(WORDS + 1, "") {
                 let most = best.map_or(pattern.most, |(distance, _, _)| distance);
+                if !pattern.may_be_near(lists.term(number).1, most) {
+                    continue;
+                }
                 let text = lists.text(number);
                 let Some(distance) = pattern.distance(text, most) else { continue };
                 if part.documents_with(number) == 0 || best.is_some_and(|best| best.2 == text) {
@@ -97,7 +100,7 @@ impl Pattern {
         };
         let is_word = letters.iter().all(|letter| letter.is_alphabetic());
         is_word.then(|| Self {
-            mask: mask_of(word),
+            mask: mask_of(word.as_bytes()),
             letters,
             most,
             other: Vec::new(),
@@ -105,20 +108,23 @@ impl Pattern {
         })
     }
 
-    /// How many letters must be put in, left out, replaced, or exchanged with their
-    /// neighbour, if that is at most `most`.
-    fn distance(&mut self, other: &str, most: usize) -> Option<usize> {
+    /// Whether at most `most` letters may be wrong, by what is seen at a glance. Most
+    /// terms are not even read as text.
+    fn may_be_near(&self, other: &[u8], most: usize) -> bool {
         // A letter takes at least one byte and at most four.
         if other.len() + most < self.letters.len() || other.len() > 4 * (self.letters.len() + most)
         {
-            return None;
+            return false;
         }
         // Each mistake takes at most one letter away and brings at most one in.
         let mask = mask_of(other);
         let (gone, new) = (self.mask & !mask, mask & !self.mask);
-        if gone.count_ones() as usize > most || new.count_ones() as usize > most {
-            return None;
-        }
+        gone.count_ones() as usize <= most && new.count_ones() as usize <= most
+    }
+
+    /// How many letters must be put in, left out, replaced, or exchanged with their
+    /// neighbour, if that is at most `most`.
+    fn distance(&mut self, other: &str, most: usize) -> Option<usize> {
         self.other.clear();
         self.other.extend(other.chars());
         if self.other.len().abs_diff(self.letters.len()) > most {
@@ -168,9 +174,9 @@ impl Pattern {
 }
 
 /// Which letters a word has, by their last six bits.
-fn mask_of(word: &str) -> u64 {
+fn mask_of(word: &[u8]) -> u64 {
     // Continuation bytes carry the letter, leading bytes the script.
-    word.bytes().fold(0, |mask, byte| mask | 1 << (byte & 63))
+    word.iter().fold(0, |mask, byte| mask | 1 << (byte & 63))
 }
 
 #[cfg(test)]
@@ -180,7 +186,9 @@ mod tests {
     fn distance(word: &str, other: &str) -> Option<usize> {
         Pattern::new(word).and_then(|mut pattern| {
             let most = pattern.most;
-            pattern.distance(other, most)
+            let distance = pattern.distance(other, most);
+            assert!(distance.is_none() || pattern.may_be_near(other.as_bytes(), most), "{other}");
+            distance
         })
     }
 

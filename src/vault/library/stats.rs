@@ -1,7 +1,8 @@
 //! What the vault consists of, as far as one viewer may see.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{BuildHasher as _, RandomState};
 
 use crate::access::path::VaultPath;
 use crate::vault::answers::{IndexHealth, VaultStats, Watching};
@@ -63,32 +64,50 @@ pub(in crate::vault) fn gather(view: &View<'_>, watching: Watching) -> VaultStat
 
 /// The visible notes outside the inbox by the keys that links are resolved by. For all
 /// links of a vault that is much faster than asking the index for each.
-struct Names {
-    at: HashMap<String, Vec<VaultPath>>,
-    named: HashMap<String, Vec<VaultPath>>,
+struct Names<'a> {
+    /// By path, as the index gives them too.
+    notes: Vec<&'a VaultPath>,
+    hasher: RandomState,
+    at: Vec<Hashed>,
+    named: Vec<Hashed>,
 }
 
-impl Names {
-    fn of(view: &View<'_>) -> Self {
-        let mut names = Self { at: HashMap::new(), named: HashMap::new() };
-        // By path, as the index gives them too.
-        for note in view.notes(Inbox::LeftOut) {
-            names.at.entry(path_key(&note.path)).or_default().push(note.path.clone());
-            for key in name_keys(&note.path) {
-                names.named.entry(key).or_default().push(note.path.clone());
-            }
+/// The hash of a key, and which note has that key or one of the same hash. The keys of a
+/// large vault would take as much memory as all else that is counted.
+type Hashed = (u64, usize);
+
+impl<'a> Names<'a> {
+    fn of(view: &'a View<'_>) -> Self {
+        let notes: Vec<&VaultPath> = view.notes(Inbox::LeftOut).map(|note| &note.path).collect();
+        let hasher = RandomState::new();
+        let (mut at, mut named) = (Vec::new(), Vec::new());
+        for (number, path) in notes.iter().enumerate() {
+            at.push((hasher.hash_one(path_key(path)), number));
+            named.extend(name_keys(path).iter().map(|key| (hasher.hash_one(key), number)));
         }
-        names
+        at.sort_unstable();
+        named.sort_unstable();
+        named.dedup();
+        Self { notes, hasher, at, named }
+    }
+
+    fn candidates(&self, keys: &[Hashed], key: &str) -> impl Iterator<Item = &'a VaultPath> {
+        let hash = self.hasher.hash_one(key);
+        let start = keys.partition_point(|hashed| hashed.0 < hash);
+        let same = keys[start..].iter().take_while(move |hashed| hashed.0 == hash);
+        same.map(|(_, number)| self.notes[*number])
     }
 }
 
-impl links::Notes for Names {
-    fn at(&self, path_key: &str) -> Vec<VaultPath> {
-        self.at.get(path_key).cloned().unwrap_or_default()
+impl links::Notes for Names<'_> {
+    fn at(&self, key: &str) -> Vec<VaultPath> {
+        let found = self.candidates(&self.at, key).filter(|path| path_key(path) == key);
+        found.cloned().collect()
     }
 
-    fn named(&self, name_key: &str) -> Vec<VaultPath> {
-        self.named.get(name_key).cloned().unwrap_or_default()
+    fn named(&self, key: &str) -> Vec<VaultPath> {
+        let has_key = |path: &&VaultPath| name_keys(path).iter().any(|name| name == key);
+        self.candidates(&self.named, key).filter(has_key).cloned().collect()
     }
 }
 

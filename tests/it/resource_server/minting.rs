@@ -13,6 +13,7 @@ use brain_mcp::clock::{Clock, ManualClock, UnixTime};
 use brain_mcp::contract::key_set::PublicKeySet;
 use brain_mcp::contract::liveness::{GrantLiveness, GrantReference};
 use brain_mcp::contract::scope::ScopeSet;
+use brain_mcp::rates::PerMinute;
 use brain_mcp::resource_server::bearer::BearerToken;
 use brain_mcp::resource_server::key_source::KeySource;
 use brain_mcp::resource_server::sessions::Sessions;
@@ -168,6 +169,7 @@ impl Server {
             resource: RESOURCE.parse().expect("a resource"),
             allowed_origins: vec!["https://inspector.example".to_owned()],
             key_source: key_source.clone(),
+            limit: PerMinute::UNLIMITED,
         };
         let verifier = TokenVerifier::new(
             settings.issuer.clone(),

@@ -279,7 +279,8 @@ async fn time_ends_a_token_to_the_second() {
     assert!(!server.verifier.still_stands(&verified));
 }
 
-/// Checklist 134: the embedded server's document is asked for every token.
+/// Checklist 134: the embedded server's document is asked for every token, and for streams
+/// that are open.
 #[tokio::test]
 async fn a_withdrawn_key_fails_at_once() {
     let published = Arc::new(Mutex::new(key_set(&[Key::es256().jwk()])));
@@ -288,9 +289,11 @@ async fn a_withdrawn_key_fails_at_once() {
     let server = Server::with(source);
     let old = Key::es256().token(&good_claims());
     let new = Key::other_es256().token(&good_claims());
-    server.verify(&old).await.expect("the key is published");
+    let verified = server.verify(&old).await.expect("the key is published");
+    assert!(server.verifier.still_stands(&verified));
     assert_eq!(server.verify(&new).await.expect_err("not yet"), TokenError::UnknownKey);
     *published.lock().unwrap() = key_set(&[Key::other_es256().jwk()]);
     assert_eq!(server.verify(&old).await.expect_err("withdrawn"), TokenError::UnknownKey);
+    assert!(!server.verifier.still_stands(&verified));
     server.verify(&new).await.expect("the new key is published");
 }

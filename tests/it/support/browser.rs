@@ -57,6 +57,11 @@ impl Browser {
         self.follow(site, path.to_owned(), request).await
     }
 
+    /// What is in the cookie jar.
+    pub fn cookies(&self) -> impl Iterator<Item = &String> {
+        self.cookies.values()
+    }
+
     async fn follow(&mut self, site: &Site, mut path: String, request: Request<Body>) -> Page {
         let mut request = request;
         for _ in 0..10 {

@@ -79,7 +79,9 @@ impl McpClient {
         let reply = self.tool(site, "search", json!({ "query": query, "limit": 50 })).await;
         assert_eq!(reply.status, 200, "{}", reply.body);
         let json = reply.json();
-        let hits = json["result"]["structuredContent"]["results"].as_array().expect("hits");
+        let hits = json["result"]["structuredContent"]["results"]
+            .as_array()
+            .unwrap_or_else(|| panic!("no hits: {}", reply.body));
         hits.iter().map(|hit| hit["path"].as_str().expect("a path").to_owned()).collect()
     }
 }

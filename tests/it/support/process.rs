@@ -15,6 +15,16 @@ pub struct Process {
     site: Site,
 }
 
+/// Turned off: one address asks for everything here.
+const UNLIMITED: [&str; 6] = [
+    "mcp_per_minute",
+    "sign_in_per_minute",
+    "authorize_per_minute",
+    "pages_per_minute",
+    "token_per_minute",
+    "register_per_minute",
+];
+
 impl Process {
     /// Starts the program on a vault, with its data in `data`, on `port`, and waits
     /// until it serves.
@@ -28,15 +38,29 @@ impl Process {
         Self::start_as(other, vault, data, port)
     }
 
+    /// Starts the program so that it logs as much as it can, in this format, to a file.
+    pub fn start_talkative(vault: &Path, data: &Path, format: &str, log: &Path) -> Self {
+        let mut command = Command::new(Self::PROGRAM);
+        command.env("BRAIN_MCP_LOG", "trace").env("BRAIN_MCP_LOG_FORMAT", format);
+        command.stderr(fs::File::create(log).expect("a file"));
+        Self::start_with(command, vault, data, Self::free_port())
+    }
+
     const PROGRAM: &str = env!("CARGO_BIN_EXE_brain-mcp");
 
     fn start_as(mut command: Command, vault: &Path, data: &Path, port: u16) -> Self {
+        command.env("BRAIN_MCP_LOG", "error");
+        Self::start_with(command, vault, data, port)
+    }
+
+    fn start_with(mut command: Command, vault: &Path, data: &Path, port: u16) -> Self {
         let password = data.with_extension("password");
         fs::write(&password, PASSWORD).expect("written");
         let mut child = command
-            .args(["serve", "--log", "error", "--listen", &format!("127.0.0.1:{port}")])
+            .args(["serve", "--listen", &format!("127.0.0.1:{port}")])
             .args(["--vault".as_ref(), vault.as_os_str(), "--data-dir".as_ref(), data.as_os_str()])
             .args(["--owner-password-file".as_ref(), password.as_os_str()])
+            .args(UNLIMITED.iter().flat_map(|name| ["--limit".to_owned(), format!("{name}=0")]))
             .stdout(Stdio::piped())
             .spawn()
             .expect("it starts");

@@ -5,10 +5,12 @@ use std::ops::Deref;
 use std::path::Path;
 
 use brain_mcp::app::Application;
+use brain_mcp::authorization_server::RequestLimits;
 use brain_mcp::authorization_server::password::HashingCost;
 use brain_mcp::clock::{Clock, ManualClock};
 use brain_mcp::configuration::{Configuration, OwnerPassword, TokenSource};
 use brain_mcp::entropy::Entropy;
+use brain_mcp::rates::PerMinute;
 use tempfile::TempDir;
 
 use super::site::{PASSWORD, Site};
@@ -39,6 +41,8 @@ impl TestApp {
         };
         // A test signs in many times, and nobody attacks it.
         configuration.hashing_cost = HashingCost::LEAST;
+        configuration.request_limits = RequestLimits::NONE;
+        configuration.mcp_limit = PerMinute::UNLIMITED;
         change(&mut configuration);
         Self::start(configuration, data).await
     }

@@ -274,3 +274,30 @@ async fn keys_in_the_document_are_todays() {
         assert_eq!(answer.status.as_u16(), status, "{}", answer.text);
     }
 }
+
+/// Checklist 115: an assertion that is wrong on its face makes us call nobody.
+#[tokio::test]
+async fn what_is_wrong_on_its_face_costs_no_fetch() {
+    let key = Key::new("one", 7);
+    let (web, server, _, code) = signing_client(ONLY_SIGNING, &[&key]).await;
+    server.advance(25 * 60 * 60);
+    let before = web.requests().len();
+    let now = START.as_seconds() + 25 * 60 * 60;
+    let with = |name: &str, value: Value| {
+        let mut claims = claims(name, 25 * 60 * 60);
+        claims[name] = value;
+        key.sign(&claims)
+    };
+    for wrong in [
+        with("iss", json!("https://other.example/app.json")),
+        with("aud", json!("https://other.example")),
+        with("exp", json!(now - 1)),
+        with("exp", json!(now + 3_600)),
+        with("nbf", json!(now + 600)),
+    ] {
+        exchange(&server, &code, &wrong).await.assert_error(401, "invalid_client");
+    }
+    assert_eq!(web.requests().len(), before);
+    exchange(&server, &code, &with("jti", json!("x"))).await.assert_error(400, "invalid_grant");
+    assert!(web.requests().len() > before, "the one that may be right does");
+}

@@ -40,7 +40,7 @@ async fn consent_is_to_what_the_document_said() {
     remember(&client).unwrap();
     let last_choice = |client| store.last_choice(ChoiceKey::of("owner", &request(client))).unwrap();
     let has_changed = async |client: &RegisteredClient| {
-        server.server.has_changed_since_approval(client).await.unwrap()
+        server.server.has_changed_since_approval("owner", client).await.unwrap()
     };
 
     let renamed = document("").replace("An app", "The app");
@@ -58,7 +58,11 @@ async fn consent_is_to_what_the_document_said() {
     assert_eq!(client.redirect_uris.len(), 2);
     assert_eq!(last_choice(&client), None);
     assert!(has_changed(&client).await);
+    let stranger = server.server.has_changed_since_approval("other", &client).await.unwrap();
+    assert!(!stranger, "who never approved it is not told of a change");
     // Once approved, it is what it is now.
+    server.code_of("other", &client, ticked).await;
+    assert!(has_changed(&client).await, "another user's approval is not the owner's");
     server.code(&client, ticked).await;
     assert!(!has_changed(&client).await);
 }

@@ -1,11 +1,13 @@
 //! What a document must say (CIMD section 4.1), and what deployed clients say.
 
 use super::{CALLBACK, HOST, HostileWeb, ID, PATH, assert_refused, assert_waits, authorize};
-use super::{approved, document, start};
-use crate::authorization_server::client::ClientId;
+use super::{approved, document, document_of, start};
+use crate::authorization_server::client::{ClientAuthentication, ClientId, RegisteredClient};
 use crate::authorization_server::client_rules::{ClientRules, Registration};
-use crate::authorization_server::testing::{TestServer, exchange_form};
+use crate::authorization_server::redirect_uri::RedirectUri;
+use crate::authorization_server::testing::{ISSUER, START, TestServer, exchange_form};
 use crate::contract::scope::{Scope, ScopeSet};
+use serde_json::json;
 
 /// The clients of oauth-clients section 1b, with the redirect URI that each sends.
 const DEPLOYED: [(&str, &str); 7] = [
@@ -58,7 +60,7 @@ async fn deployed_clients_are_known_by_their_documents() {
 
         let client = server.server.client_to_ask_for(ClientId::presented(id)).await.unwrap();
         let scopes = ScopeSet::from_iter([Scope::Read]);
-        let code = server.code_for(&client, redirect_uri, scopes).await;
+        let code = server.code_for(("owner", redirect_uri), &client, scopes).await;
         let form = exchange_form(id, &code)
             .map(|pair| if pair.0 == "redirect_uri" { (pair.0, redirect_uri) } else { pair });
         let tokens = server.post_form("/token", &form).await.tokens();
@@ -285,4 +287,55 @@ async fn the_token_endpoint_fetches_nothing_for_strangers() {
         .await;
     answer.assert_error(401, "invalid_client");
     assert_eq!(web.look_ups(), 0);
+}
+
+/// What anybody can find at our own address is no client's word about itself, and we do
+/// not call ourselves to read it.
+#[tokio::test]
+async fn an_address_of_our_own_is_no_client() {
+    let web = HostileWeb::start(&[HOST, "notes.example.org"]).await;
+    let server = start(&web).await;
+    for path in ["mcp", "jwks", ".well-known/oauth-authorization-server", "app.json"] {
+        let id = format!("{ISSUER}/{path}");
+        web.publish(&format!("/{path}"), &document_of(&id, ""), "");
+        assert_refused(&authorize(&server, &id, CALLBACK).await, "an address of this server");
+    }
+    assert_eq!(web.look_ups(), 0);
+    let keys =
+        format!(r#","token_endpoint_auth_method":"private_key_jwt","jwks_uri":"{ISSUER}/jwks""#);
+    web.publish(PATH, &document(&keys), "");
+    assert_refused(&authorize(&server, ID, CALLBACK).await, "an address of this server");
+}
+
+/// Checklist 144: the consent page names the host that vouches, and the port where it is
+/// not the usual one, for behind another port is another server.
+#[tokio::test]
+async fn a_host_is_named_with_its_port() {
+    let id = "https://client.example:8443/app.json";
+    let client = RegisteredClient {
+        id: ClientId::presented(id),
+        name: Some("An app".to_owned()),
+        redirect_uris: vec![RedirectUri::register(CALLBACK).unwrap()],
+        authentication: ClientAuthentication::None,
+        registered_at: START,
+    };
+    assert_eq!(client.document_host().as_deref(), Some("client.example:8443"));
+}
+
+/// Rule of the store: records are small, whatever a document says.
+#[tokio::test]
+async fn a_document_that_says_too_much_is_no_client() {
+    let web = HostileWeb::start(&[HOST]).await;
+    let keys = |bytes: usize| {
+        let key = json!({ "kty": "RSA", "kid": "one", "e": "AQAB", "n": "A".repeat(bytes) });
+        let more = json!({ "keys": [key] });
+        document(&format!(r#","token_endpoint_auth_method":"private_key_jwt","jwks":{more}"#))
+    };
+    let server = start(&web).await;
+    web.publish(PATH, &keys(4_000), "");
+    assert_refused(&authorize(&server, ID, CALLBACK).await, "jwks_uri");
+    // Two keys of 4096 bits would still fit.
+    let server = start(&web).await;
+    web.publish(PATH, &keys(1_500), "");
+    assert_waits(&authorize(&server, ID, CALLBACK).await);
 }

@@ -14,7 +14,7 @@ const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const NEW_PASSWORD: &str = "another horse battery";
 
 /// An app of that name, connected through the pages with these scopes.
-async fn connect(
+pub(super) async fn connect(
     test: &PageServer,
     browser: &mut Browser,
     name: &str,
@@ -41,13 +41,13 @@ async fn refresh(test: &PageServer, client: &ClientId, token: &str) -> StatusCod
 
 impl Answer {
     /// The name of the grant in the first form that has one.
-    fn grant(&self) -> String {
+    pub(super) fn grant(&self) -> String {
         self.between("name=\"grant\" value=\"").expect("a connection")
     }
 }
 
 /// Presses a button of the page.
-async fn press(browser: &mut Browser, page: &Answer, fields: &[(&str, &str)]) -> Answer {
+pub(super) async fn press(browser: &mut Browser, page: &Answer, fields: &[(&str, &str)]) -> Answer {
     let token = page.form_token();
     let mut all = vec![("form", &*token)];
     all.extend_from_slice(fields);
@@ -105,7 +105,8 @@ async fn an_app_is_disconnected_at_once() {
     // After thirty days nobody has to see it any more.
     test.wait(Duration::from_secs(31 * 24 * 60 * 60));
     let mut browser = test.signed_in().await;
-    assert!(!browser.get("/account").await.body.contains("you disconnected it"));
+    let page = browser.get("/account").await.body;
+    assert!(!page.contains("Ended in the last 30 days"), "only in the trail");
 }
 
 /// Issue, Build 4: scopes are narrowed afterwards, for tokens that are out, too; nothing
@@ -165,7 +166,7 @@ async fn only_the_users_own_browser_changes_anything() {
     let mut stranger = test.browser();
     stranger.get("/login").await;
     assert_eq!(press(&mut stranger, &page, &fields).await.status, StatusCode::FORBIDDEN);
-    assert_eq!(test.browser().get("/account").await.location(), "/login");
+    assert_eq!(test.browser().get("/account").await.location(), "/login?to=account");
     browser.get(&format!("/account?change=disconnect&grant={grant}")).await;
     // Alice, who is signed in, knows the name of the grant.
     assert!(!test.server.disconnect("alice", grant.parse().unwrap()).await.unwrap());
@@ -211,9 +212,9 @@ async fn a_new_password_signs_everybody_else_out() {
     assert_eq!(press(&mut browser, &page, &good).await.location(), "/account");
     assert_ne!(browser.cookies, old_cookies);
     assert!(browser.open("/account").await.body.contains("password is changed"));
-    assert_eq!(other.get("/account").await.location(), "/login");
+    assert_eq!(other.get("/account").await.location(), "/login?to=account");
     browser.cookies = old_cookies;
-    assert_eq!(browser.get("/account").await.location(), "/login");
+    assert_eq!(browser.get("/account").await.location(), "/login?to=account");
     assert!(test.base.live_scopes(&tokens).is_some(), "apps stay unless it is ticked");
     assert_eq!(test.browser().sign_in("/login", PASSWORD).await.status, StatusCode::FORBIDDEN);
     let mut browser = test.browser();
@@ -235,7 +236,7 @@ async fn other_browsers_are_signed_out() {
     assert!(page.body.contains("Another browser"));
     let done = press(&mut browser, &page, &[("change", "sign-out-elsewhere")]).await;
     assert_eq!(done.location(), "/account");
-    assert_eq!(other.get("/account").await.location(), "/login");
+    assert_eq!(other.get("/account").await.location(), "/login?to=account");
     assert!(!browser.get("/account").await.body.contains("Another browser"));
 }
 
@@ -325,7 +326,10 @@ async fn codes_end_with_the_access_that_they_stand_for() {
 async fn a_sign_in_under_way_does_not_outlive_the_password() {
     let test = PageServer::new().await;
     let mut browser = test.signed_in().await;
-    let late = test.server.sign_in("owner", super::Password::typed(PASSWORD)).await.unwrap();
+    let cookie = crate::authorization_server::session::BrowserCookie::new(test.server.entropy());
+    let visitor = crate::authorization_server::session::Visitor::unknown(cookie);
+    let password = super::Password::typed(PASSWORD);
+    let late = test.server.sign_in("owner", password, (&visitor, browser.peer)).await.unwrap();
     let page = browser.get("/account").await;
     let fields = [
         ("change", "password"),
@@ -339,8 +343,6 @@ async fn a_sign_in_under_way_does_not_outlive_the_password() {
     let mut statuses = [one.status.as_u16(), two.status.as_u16()];
     statuses.sort_unstable();
     assert_eq!(statuses, [303, 422]);
-    let cookie = crate::authorization_server::session::BrowserCookie::new(test.server.entropy());
-    let visitor = crate::authorization_server::session::Visitor::unknown(cookie);
     assert!(test.server.start_session(&visitor, late).await.unwrap().is_none());
 }
 
@@ -356,4 +358,86 @@ async fn a_grant_ends_with_the_last_that_it_gave() {
     let page = browser.get("/account").await;
     assert!(page.body.contains("its time was over"), "{}", page.body);
     assert!(page.body.contains("15 January 2027, 09:00 UTC"), "{}", page.body);
+}
+
+/// One app that was allowed on two devices is one app with two connections, each of which
+/// can be ended alone.
+#[tokio::test]
+async fn connections_of_one_app_stand_together() {
+    let test = PageServer::new().await;
+    let mut browser = test.signed_in().await;
+    let (client, first) = connect(&test, &mut browser, "Twice", &["wiki:read"]).await;
+    connect(&test, &mut browser, "Once", &["wiki:read"]).await;
+    let page = browser.open(&Ask::of(&client).url()).await;
+    let code = browser.allow(&page, &["wiki:read"]).await.code();
+    let form = [
+        ("grant_type", "authorization_code"),
+        ("client_id", client.as_str()),
+        ("code", &code),
+        ("code_verifier", VERIFIER),
+    ];
+    let second = test.base.post_form("/token", &form).await.tokens();
+    test.wait(Duration::from_secs(60));
+    test.base.live_scopes(&second).unwrap();
+
+    let page = browser.get("/account").await;
+    assert_eq!(page.body.matches("<article").count(), 2, "{}", page.body);
+    assert_eq!(page.body.matches("<bdi>Twice</bdi>").count(), 1);
+    for heading in ["Connection 1 of 2", "Connection 2 of 2"] {
+        assert_eq!(page.body.matches(heading).count(), 1, "{heading}");
+    }
+    // The first form is that of the connection which was used last.
+    let grant = page.grant();
+    press(&mut browser, &page, &[("grant", &grant), ("change", "disconnect")]).await;
+    assert_eq!(test.base.live_scopes(&second), None);
+    assert!(test.base.live_scopes(&first).is_some());
+    let page = browser.get("/account").await;
+    assert!(!page.body.contains("Connection 1 of"), "{}", page.body);
+}
+
+/// When a connection ends however it is used, and when it ends if it is not.
+#[tokio::test]
+async fn both_ends_of_a_connection_are_told() {
+    let test = PageServer::new().await;
+    let mut browser = test.signed_in().await;
+    connect(&test, &mut browser, "One", &["wiki:read"]).await;
+    let page = browser.get("/account").await;
+    let ends = "<dt>Ends at the latest</dt><dd>14 July 2027, 08:00 UTC</dd>";
+    let unused = "<dt>Ends if not used</dt><dd>14 February 2027, 08:00 UTC</dd>";
+    assert!(page.body.contains(ends) && page.body.contains(unused), "{}", page.body);
+}
+
+/// Who wanted to see the account sees it after signing in, and nobody is sent anywhere
+/// else by what stands in the address.
+#[tokio::test]
+async fn signing_in_for_the_account_leads_there() {
+    let test = PageServer::new().await;
+    let mut browser = test.browser();
+    let page = browser.open("/account").await;
+    assert_eq!(page.action(), "/login?to=account");
+    let wrong = browser.sign_in("/account", "not the password").await;
+    assert_eq!(wrong.action(), "/login?to=account");
+    let next = browser.sign_in("/account", PASSWORD).await;
+    assert_eq!(next.location(), "/account");
+    assert_eq!(browser.get("/login?to=account").await.location(), "/account");
+    for elsewhere in ["//evil.example", "https://evil.example", "/setup", "account&x=y"] {
+        let mut browser = test.browser();
+        let next = browser.sign_in(&format!("/login?to={elsewhere}"), PASSWORD).await;
+        assert_eq!(next.location(), "/login", "{elsewhere}");
+    }
+}
+
+/// Checklist 96: what an app asked for cannot rearrange the page that tells of it.
+#[tokio::test]
+async fn what_was_asked_for_is_shown_as_it_is() {
+    let test = PageServer::new().await;
+    let mut browser = test.signed_in().await;
+    let (client, _) = connect(&test, &mut browser, "Curious", &["wiki:read"]).await;
+    let now = test.server.clock().now();
+    let asked = "wiki/\u{202E}dm.ada\u{2066}\n\u{7}.md";
+    let refusals = &test.server.settings().refusals;
+    refusals.note("owner", client.as_str(), asked, "there is no such page", now);
+    let page = browser.get("/account").await;
+    let shown = "<bdi>wiki/\\u{202e}dm.ada\\u{2066}\\u{a}\\u{7}.md</bdi>";
+    assert!(page.body.contains(shown), "{}", page.body);
 }

@@ -1,9 +1,12 @@
 //! The pages, driven as a browser drives them, without a socket.
 
 mod account;
+mod audit;
 mod authorize;
 mod bad_input;
 mod consent;
+mod housekeeping;
+mod limits;
 mod places;
 mod sessions;
 mod setup;
@@ -18,12 +21,13 @@ use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use http_body_util::BodyExt as _;
 use tower::ServiceExt as _;
 
-use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::client::{ClientAuthentication, ClientId, RegisteredClient};
 use crate::authorization_server::code::{CodeDigest, IssuedCode};
 use crate::authorization_server::password::{HashingCost, Password};
 use crate::authorization_server::redirect_uri::RedirectUri;
 use crate::authorization_server::testing::TestServer;
+use crate::authorization_server::{AuthorizationServer, Settings};
+use crate::peer::Peer;
 
 const ISSUER: &str = "https://brain.example";
 const PASSWORD: &str = "correct horse battery";
@@ -46,16 +50,27 @@ impl PageServer {
 
     /// Without a password for any of these users.
     fn of_users(issuer: &str, users: &[&str]) -> Self {
+        Self::adjusted(issuer, users, |_| {})
+    }
+
+    /// The same with other settings.
+    fn adjusted(issuer: &str, users: &[&str], adjust: impl FnOnce(&mut Settings)) -> Self {
         Self::of(TestServer::start_with(1, |settings| {
             settings.users = users.iter().map(|user| (*user).to_owned()).collect();
             settings.issuer = issuer.parse().unwrap();
             settings.resource = format!("{issuer}/mcp").parse().unwrap();
             settings.hashing_cost = HashingCost::LEAST;
+            adjust(settings);
         }))
     }
 
     async fn new() -> Self {
-        let test = Self::empty(ISSUER);
+        Self::with(|_| {}).await
+    }
+
+    /// With an owner, and with other settings.
+    async fn with(adjust: impl FnOnce(&mut Settings)) -> Self {
+        let test = Self::adjusted(ISSUER, &["owner"], adjust);
         test.server.first_run(Some(Password::typed(PASSWORD))).await.unwrap();
         test
     }
@@ -87,8 +102,10 @@ impl PageServer {
             registered_at: self.server.clock().now(),
         };
         let (id, policy) = (client.id.clone(), self.server.settings().client_policy());
-        let registration =
-            self.server.store().change(move |store| store.register_client(&client, None, policy));
+        let registration = self
+            .server
+            .store()
+            .change(move |store| store.register_client(&client, None, policy, |_| false));
         registration.await.unwrap().unwrap();
         id
     }
@@ -104,7 +121,12 @@ impl PageServer {
     }
 
     fn browser(&self) -> Browser {
-        Browser { router: self.router.clone(), cookies: BTreeMap::new(), headers: Vec::new() }
+        Browser {
+            router: self.router.clone(),
+            cookies: BTreeMap::new(),
+            headers: Vec::new(),
+            peer: Peer::UNKNOWN,
+        }
     }
 
     async fn signed_in(&self) -> Browser {
@@ -162,6 +184,8 @@ struct Browser {
     cookies: BTreeMap<String, String>,
     /// Sent with every request.
     headers: Vec<(&'static str, &'static str)>,
+    /// Where it is.
+    peer: Peer,
 }
 
 #[derive(Debug)]
@@ -185,7 +209,9 @@ impl Browser {
         for (name, value) in &self.headers {
             request = request.header(*name, *value);
         }
-        let response = self.router.clone().oneshot(request.body(body).unwrap()).await.unwrap();
+        let mut request = request.body(body).unwrap();
+        request.extensions_mut().insert(self.peer);
+        let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         for cookie in parts.headers.get_all(header::SET_COOKIE) {
             let pair = cookie.to_str().unwrap().split(';').next().unwrap();

@@ -9,7 +9,7 @@ use super::{Ask, CALLBACK, PASSWORD, PageServer};
 
 const COOKIE: &str = "__Host-brain-session";
 
-/// Checklist 149
+/// Checklist 149: the cookie's name and attributes.
 #[tokio::test]
 async fn the_cookie_has_every_attribute() {
     let test = PageServer::new().await;

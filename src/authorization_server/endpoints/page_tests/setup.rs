@@ -103,7 +103,7 @@ async fn a_password_in_the_settings_makes_the_owner_once() {
     assert_eq!(test.server.first_run(password()).await.unwrap(), []);
     let other = Some(Password::typed("another password"));
     assert_eq!(test.server.first_run(other).await.unwrap(), []);
-    assert_eq!(test.signed_in().await.cookies.len(), 1);
+    assert_eq!(test.signed_in().await.cookies.len(), 2, "a session and a known browser");
 }
 
 /// A short password in the operator's file is his decision; an endless one is a

@@ -5,9 +5,14 @@ use std::sync::{Arc, Mutex};
 
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode};
+use serde_json::json;
 
-use crate::authorization_server::testing::{ISSUER, TestServer, exchange_form};
+use crate::authorization_server::RequestLimits;
+use crate::authorization_server::testing::{
+    ISSUER, REDIRECT_URI, TestServer, exchange_form, json_request,
+};
 use crate::contract::scope::ScopeSet;
+use crate::peer::Peer;
 
 const PATHS: [(&str, Method); 6] = [
     ("/.well-known/oauth-authorization-server", Method::GET),
@@ -66,22 +71,25 @@ async fn request_headers_change_nothing() {
     assert_eq!(test.send(request).await.text, plain.text);
 }
 
-/// Checklist 133: public halves only.
+/// Checklist 133: public halves only, each under a name of its own.
 #[tokio::test]
-async fn the_key_set_holds_one_public_key() {
+async fn the_key_set_holds_public_keys() {
     let test = TestServer::start();
     let answer = test.get("/jwks").await;
     let json = answer.json();
     let keys = json["keys"].as_array().unwrap();
-    assert_eq!(keys.len(), 1);
-    let mut names: Vec<&str> = keys[0].as_object().unwrap().keys().map(String::as_str).collect();
-    names.sort_unstable();
-    assert_eq!(names, ["alg", "crv", "kid", "kty", "use", "x", "y"]);
-    assert_eq!((&keys[0]["use"], &keys[0]["alg"]), (&"sig".into(), &"ES256".into()));
-    // RFC 7638, computed by another hand.
+    assert_eq!(keys.len(), 2, "the one that signs and the one that will");
+    assert_ne!(keys[0]["kid"], keys[1]["kid"]);
     let set: jsonwebtoken::jwk::JwkSet = serde_json::from_value(json.clone()).unwrap();
-    let thumbprint = set.keys[0].thumbprint(jsonwebtoken::jwk::ThumbprintHash::SHA256).unwrap();
-    assert_eq!(keys[0]["kid"], thumbprint);
+    for (key, by_another_hand) in keys.iter().zip(&set.keys) {
+        let mut names: Vec<&str> = key.as_object().unwrap().keys().map(String::as_str).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["alg", "crv", "kid", "kty", "use", "x", "y"]);
+        assert_eq!((&key["use"], &key["alg"]), (&"sig".into(), &"ES256".into()));
+        // RFC 7638.
+        let hash = jsonwebtoken::jwk::ThumbprintHash::SHA256;
+        assert_eq!(key["kid"], by_another_hand.thumbprint(hash).unwrap());
+    }
     // The resource server gets the same bytes.
     assert_eq!(test.server.public_key_set().as_json(), answer.text);
 }
@@ -132,7 +140,7 @@ async fn any_origin_may_call_without_credentials() {
         let answer = test.send(request.unwrap()).await;
         assert_eq!(answer.headers["access-control-allow-origin"], "*");
         let exposed = answer.headers["access-control-expose-headers"].to_str().unwrap();
-        assert!(exposed.eq_ignore_ascii_case("www-authenticate"));
+        assert!(exposed.eq_ignore_ascii_case("retry-after,www-authenticate"));
     }
 }
 
@@ -228,25 +236,58 @@ async fn every_request_is_logged_once_and_no_secret_is() {
     drop(guard);
     let log = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
     let ours: Vec<&str> = log.lines().filter(|line| line.contains("OAuth request")).collect();
-    let id = client.id.as_str();
+    let app = format!("app=\"{}\"", client.id);
     let expected = [
-        ("INFO", "/register", "201", format!("registered {id}")),
-        ("INFO", "/token", "200", format!("authorization_code of client {id}")),
-        ("INFO", "/token", "200", format!("refresh_token of client {id}")),
-        ("WARN", "/token", "400", "the code was used before; its grant is now revoked".into()),
-        ("INFO", "/token", "400", "the grant was ended".into()),
-        ("INFO", "/revoke", "200", format!("client {id} revoked")),
-        ("INFO", "/token", "401", "client authentication failed: the client is unknown".into()),
+        ("INFO", "/register", "201", "registered", &*app),
+        ("INFO", "/token", "200", "authorization_code: tokens were issued", &app),
+        ("INFO", "/token", "200", "refresh_token: tokens were issued", &app),
+        ("WARN", "/token", "400", "the code was used before; its grant is now revoked", &app),
+        ("INFO", "/token", "400", "the grant was ended", &app),
+        ("INFO", "/revoke", "200", "the grant was revoked", &app),
+        ("INFO", "/token", "401", "client authentication failed: the client is unknown", ""),
     ];
     assert_eq!(ours.len(), expected.len(), "{log}");
-    for (line, (level, path, status, outcome)) in ours.iter().zip(&expected) {
-        for part in [*level, *path, *status, outcome] {
+    for (line, (level, path, status, outcome, app)) in ours.iter().zip(expected) {
+        for part in [level, path, status, outcome, app] {
             assert!(line.contains(part), "{part}: {line}");
         }
     }
+    assert!(!log.contains("bmc_unknown"), "what a stranger calls itself is the stranger's text");
+    let grant = test.claims(&tokens).gid;
+    assert_eq!(ours.iter().filter(|line| line.contains(&grant)).count(), 4, "{log}");
     for secret in [&code, &tokens.access, &tokens.refresh, &child.access, &child.refresh] {
         assert!(!log.contains(secret.as_str()), "{log}");
     }
+}
+
+/// A flood is told of once a minute: its log must not fill the disk.
+#[tokio::test]
+async fn a_flood_does_not_flood_the_log() {
+    let lines = Lines::default();
+    let _second = tracing::Dispatch::new(tracing_subscriber::fmt().finish());
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::INFO)
+        .with_writer(move || writer.clone())
+        .with_ansi(false)
+        .finish();
+    let guard = tracing::subscriber::set_default(subscriber);
+    let limits = RequestLimits::default();
+    let test = TestServer::start_with(1, |settings| settings.limits = limits);
+    let peer = Peer::at([192, 0, 2, 1].into());
+    let metadata = json!({ "redirect_uris": [REDIRECT_URI] });
+    for minute in 0..2 {
+        for _ in 0..200 {
+            let request = json_request("/register", &metadata);
+            test.send_from(peer, request).await;
+        }
+        let log = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+        let count = |what: &str| log.lines().filter(|line| line.contains(what)).count();
+        assert_eq!(count("asked too often; told once"), minute + 1, "{log}");
+        assert_eq!(count("OAuth request"), 30 * (minute + 1));
+        test.advance(60);
+    }
+    drop(guard);
 }
 
 #[derive(Clone, Default)]

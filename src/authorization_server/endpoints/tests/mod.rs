@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod codes;
+mod limits;
 mod manners;
 mod refresh;
 mod registration;

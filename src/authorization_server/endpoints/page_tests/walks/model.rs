@@ -212,6 +212,16 @@ impl Model {
         possible
     }
 
+    /// Whether a client may still refresh something.
+    pub(super) fn has_a_living_grant(&self) -> bool {
+        self.codes.iter().any(|code| {
+            code.grant.as_ref().is_some_and(|grant| {
+                let idle_end = grant.made_at.last().expect("a first one") + IDLE;
+                !grant.is_over && self.now < code.grant_ends && self.now < idle_end
+            })
+        })
+    }
+
     fn grant(&mut self, number: usize) -> &mut Grant {
         self.codes[number].grant.as_mut().expect("a token of it was seen")
     }

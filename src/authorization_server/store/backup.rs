@@ -1,0 +1,135 @@
+//! Records on their way out of the database and into a new one.
+
+use std::fs::{self, File};
+
+use super::audit::{OWN, STRANGERS};
+use super::durability::Durability;
+use super::opening::{DATABASE, SENTINEL, open_database};
+use super::users::User;
+use super::{OpenError, Store, StoreError, approvals, clients, decode, encode};
+use crate::authorization_server::audit::{Actor, Event, What};
+use crate::authorization_server::data_directory::{DataDirectory, at};
+use crate::authorization_server::grant::{EndReason, Grant};
+use crate::clock::UnixTime;
+use crate::contract::scope::ScopeSet;
+
+/// What a backup keeps. Whoever adds a tree decides about it here or below.
+pub(crate) const KEPT: [&str; 8] =
+    ["users", "clients", "client_digests", "approvals", "grants", "choices", OWN, STRANGERS];
+
+/// What lets somebody in, and must not come back: these trees are not kept.
+#[cfg(test)]
+pub(crate) const LEFT_OUT: [&str; 3] = ["codes", "sessions", "setup_links"];
+
+/// Where the database goes that a restore replaces.
+const REPLACED: &str = "database.replaced";
+
+/// One record of a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    pub(crate) tree: &'static str,
+    pub(crate) key: Vec<u8>,
+    pub(crate) value: Vec<u8>,
+}
+
+impl Record {
+    /// A record of a tree that is kept, if this version can read it.
+    pub(crate) fn checked(tree: &str, key: Vec<u8>, value: Vec<u8>) -> Option<Self> {
+        let tree = KEPT.into_iter().find(|kept| *kept == tree)?;
+        let is_readable = match tree {
+            "users" => decode::<User>(&value).is_ok(),
+            "clients" => clients::is_readable(&value),
+            "approvals" => approvals::is_readable(&value),
+            "client_digests" => std::str::from_utf8(&value).is_ok(),
+            "grants" => decode::<Grant>(&value).is_ok_and(|grant| key == grant.id.as_bytes()),
+            "choices" => decode::<ScopeSet>(&value).is_ok(),
+            _ => decode::<Event>(&value).is_ok(),
+        };
+        is_readable.then_some(Self { tree, key, value })
+    }
+
+    /// The record as it comes back: a grant is over.
+    fn restored(&self, now: UnixTime) -> Result<Vec<u8>, StoreError> {
+        if self.tree != "grants" {
+            return Ok(self.value.clone());
+        }
+        let mut grant: Grant = decode(&self.value)?;
+        grant.end(now, EndReason::Restored);
+        encode(&grant)
+    }
+}
+
+impl Store {
+    /// All records that a backup keeps, as they are at one moment: nobody changes what is
+    /// made of several while they are read.
+    pub(crate) fn records(&self) -> Result<Vec<Record>, StoreError> {
+        let _order = self.begin();
+        let mut records = Vec::new();
+        for tree in KEPT {
+            for entry in &self.0.database.open_tree(tree)? {
+                let (key, value) = entry?;
+                records.push(Record { tree, key: key.to_vec(), value: value.to_vec() });
+            }
+        }
+        Ok(records)
+    }
+
+    /// All trees that there are.
+    #[cfg(test)]
+    pub(crate) fn tree_names(&self) -> std::collections::BTreeSet<String> {
+        let names = self.0.database.tree_names().into_iter();
+        let names = names.map(|name| String::from_utf8(name.to_vec()).expect("a text"));
+        // The one that sled always has; ours keeps the sentinel there.
+        names.filter(|name| name != "__sled__default").collect()
+    }
+
+    /// Puts a database of these records, all grants ended, in the place of the one that is
+    /// there, if any, and keeps that one beside it.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`]
+    #[expect(clippy::disallowed_methods, reason = "the database's own file, opened to sync it")]
+    pub(crate) fn restore(
+        home: &DataDirectory,
+        records: &[Record],
+        now: UnixTime,
+        made_at: UnixTime,
+    ) -> Result<(), OpenError> {
+        let directory = home.path().join(DATABASE);
+        let replaced = home.path().join(REPLACED);
+        if home.is_restoring()? {
+            // The last try did not come to its end; what it replaced is safe already.
+            remove(&directory)?;
+        } else if directory.exists() {
+            remove(&replaced)?;
+            fs::rename(&directory, &replaced).map_err(at(&directory))?;
+        }
+        home.begin_restore()?;
+        home.make_private(DATABASE)?;
+        let database = open_database(&directory)?;
+        for record in records {
+            let tree = database.open_tree(record.tree).map_err(StoreError::from)?;
+            tree.insert(&*record.key, record.restored(now)?).map_err(StoreError::from)?;
+        }
+        let trail = database.open_tree(OWN).map_err(StoreError::from)?;
+        let last = records.iter().filter(|it| [OWN, STRANGERS].contains(&it.tree));
+        let last =
+            last.filter_map(|it| Some(u64::from_be_bytes(it.key[..].try_into().ok()?))).max();
+        let number = last.map_or(0, |last| last.saturating_add(1));
+        let event = Event::new(now, Actor::Operator, What::Restored { made_at });
+        trail.insert(number.to_be_bytes(), encode(&event)?).map_err(StoreError::from)?;
+        database.insert(SENTINEL, b"brain-mcp").map_err(StoreError::from)?;
+        let log = directory.join("db");
+        let file = File::options().read(true).write(true).open(&log).map_err(at(&log))?;
+        Durability::new(database, file).wait()?;
+        Ok(())
+    }
+}
+
+fn remove(directory: &std::path::Path) -> Result<(), OpenError> {
+    match fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(at(directory)(error)),
+        _ => Ok(()),
+    }
+}
