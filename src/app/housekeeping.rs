@@ -55,7 +55,7 @@ mod tests {
     use crate::authorization_server::testing::TestServer;
     use crate::contract::scope::ScopeSet;
 
-    /// #29, issue "store": dead codes go within the hour without anybody asking.
+    /// Checklist 29, issue "store": dead codes go within the hour without anybody asking.
     #[tokio::test(start_paused = true)]
     async fn the_store_is_swept_every_hour() {
         let test = TestServer::start();

@@ -32,7 +32,8 @@ pub enum InvalidRedirectUri {
     /// Longer than [`RedirectUri::MAX_BYTES`].
     #[error("it is too long")]
     TooLong,
-    /// A character that no URI has: control characters, blanks, non-ASCII, `\`, `*`.
+    /// A character that no URI has: control characters, blanks, non-ASCII, `\`, `*`; or
+    /// a `%` that escapes nothing, or that hides a part of the host.
     #[error("it has a character that a redirect URI must not have")]
     ForbiddenCharacter,
     /// Not an absolute URI.
@@ -70,10 +71,8 @@ impl RedirectUri {
     /// The longest URI, in bytes.
     pub const MAX_BYTES: usize = 2048;
 
-    /// Schemes that a browser runs, opens as a document, or resolves by itself; and
-    /// those by which the answer would leave the device for a host that the consent
-    /// page does not name, because it takes them for an app's.
-    const FORBIDDEN_SCHEMES: [&str; 22] = [
+    /// Schemes that a browser runs, opens as a document, or resolves by itself.
+    const OF_THE_BROWSER: [&str; 15] = [
         "javascript",
         "data",
         "vbscript",
@@ -82,20 +81,23 @@ impl RedirectUri {
         "about",
         "filesystem",
         "view-source",
-        "ws",
-        "wss",
-        "ftp",
-        "ftps",
-        "sftp",
-        "smb",
-        "nfs",
-        "dav",
-        "davs",
-        "ldap",
-        "ssh",
-        "mailto",
-        "sms",
-        "tel",
+        "chrome",
+        "edge",
+        "resource",
+        "mhtml",
+        "ms-its",
+        "intent",
+        "wyciwyg",
+    ];
+
+    /// Schemes by which the answer would leave the device for a host or a person that
+    /// the consent page does not name, because it takes them for an app's.
+    #[rustfmt::skip]
+    const OFF_THE_DEVICE: [&str; 42] = [
+        "ws", "wss", "ftp", "ftps", "sftp", "tftp", "smb", "nfs", "afp", "dav", "davs", "ldap",
+        "ldaps", "ssh", "telnet", "rsync", "git", "svn", "gopher", "rtsp", "mms", "irc", "ircs",
+        "imap", "imaps", "pop", "news", "nntp", "webcal", "webcals", "vnc", "rdp", "xmpp", "sip",
+        "sips", "callto", "facetime", "mailto", "sms", "smsto", "tel", "fax",
     ];
 
     /// Applies the registration rules: https to anywhere, http to loopback, and
@@ -114,15 +116,19 @@ impl RedirectUri {
         if !text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\\*<>\"`{}|^".contains(&byte)) {
             return Err(InvalidRedirectUri::ForbiddenCharacter);
         }
+        // In the text: the parser decodes a host, so that `%61.example` would be one more
+        // spelling of `a.example`, and drops an empty user name.
+        let authority = authority(text);
+        if !is_escaped_rightly(text) || authority.is_some_and(|part| part.contains('%')) {
+            return Err(InvalidRedirectUri::ForbiddenCharacter);
+        }
         let url = Url::parse(text).map_err(|_| InvalidRedirectUri::NotAbsolute)?;
-        if Self::FORBIDDEN_SCHEMES.contains(&url.scheme()) || is_wrapper(&url) {
+        if is_forbidden(url.scheme()) || is_wrapper(&url) {
             return Err(InvalidRedirectUri::ForbiddenScheme);
         }
         if text.contains('#') {
             return Err(InvalidRedirectUri::HasFragment);
         }
-        // In the text too: the parser drops an empty user name.
-        let authority = authority(text);
         if !url.username().is_empty() || authority.is_some_and(|part| part.contains('@')) {
             return Err(InvalidRedirectUri::HasUserInfo);
         }
@@ -135,7 +141,8 @@ impl RedirectUri {
             }
             _ => {}
         }
-        let path = text.split_once('?').map_or(text, |(before_query, _)| before_query);
+        let path = text.split_once(':').map_or(text, |(_, behind_scheme)| behind_scheme);
+        let path = path.split_once('?').map_or(path, |(before_query, _)| before_query);
         let is_dots = |segment: &str| {
             let plain = segment.to_ascii_lowercase().replace("%2e", ".");
             plain == "." || plain == ".."
@@ -235,8 +242,20 @@ impl fmt::Display for RedirectUri {
 /// `jar:https://…` and `feed:javascript:…` do.
 fn is_wrapper(url: &Url) -> bool {
     Url::parse(url.path()).is_ok_and(|inner| {
-        matches!(inner.scheme(), "http" | "https")
-            || RedirectUri::FORBIDDEN_SCHEMES.contains(&inner.scheme())
+        matches!(inner.scheme(), "http" | "https") || is_forbidden(inner.scheme())
+    })
+}
+
+fn is_forbidden(scheme: &str) -> bool {
+    RedirectUri::OF_THE_BROWSER.contains(&scheme) || RedirectUri::OFF_THE_DEVICE.contains(&scheme)
+}
+
+/// Whether each `%` stands before two hexadecimal digits (RFC 3986 section 2.1).
+fn is_escaped_rightly(text: &str) -> bool {
+    let is_hex = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_hexdigit);
+    text.split('%').skip(1).all(|rest| {
+        let rest = rest.as_bytes();
+        is_hex(rest.first()) && is_hex(rest.get(1))
     })
 }
 
@@ -250,7 +269,8 @@ fn authority(text: &str) -> Option<&str> {
 #[derive(PartialEq, Eq)]
 struct Loopback<'a> {
     host: &'a str,
-    path_and_query: &'a str,
+    path: &'a str,
+    query: Option<&'a str>,
 }
 
 impl<'a> Loopback<'a> {
@@ -261,14 +281,18 @@ impl<'a> Loopback<'a> {
         }
         // From the text, not from the parsed URL: the comparison is of spellings.
         let rest = text.strip_prefix("http://")?;
-        let (authority, path_and_query) = match rest.find(['/', '?']) {
-            Some(end) => (&rest[..end], &rest[end..]),
-            None => (rest, "/"),
+        let (place, query) = match rest.split_once('?') {
+            Some((place, query)) => (place, Some(query)),
+            None => (rest, None),
+        };
+        let (authority, path) = match place.find('/') {
+            Some(end) => place.split_at(end),
+            None => (place, "/"),
         };
         let host = match authority.rfind(':') {
             Some(colon) if !authority[colon..].contains(']') => &authority[..colon],
             _ => authority,
         };
-        Some(Self { host, path_and_query })
+        Some(Self { host, path, query })
     }
 }

@@ -1,6 +1,7 @@
 //! A server in a temporary directory with a clock that stands still, and a client
 //! that makes requests of it.
 
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,6 +42,8 @@ pub(crate) struct TestServer {
     pub(crate) clock: ManualClock,
     pub(crate) directory: TempDir,
     time: Clock,
+    // Each start draws other random bytes, as each start does.
+    seed: u64,
 }
 
 #[derive(Debug)]
@@ -83,7 +86,7 @@ impl TestServer {
         adjust(&mut settings);
         let entropy = Entropy::seeded(seed);
         let server = AuthorizationServer::open_on(web, settings, time.clone(), entropy).unwrap();
-        Self { server, clock, directory, time }
+        Self { server, clock, directory, time, seed }
     }
 
     /// Ends the process, so to speak, and starts another one on the same directory.
@@ -98,16 +101,17 @@ impl TestServer {
 
     /// The same, with other settings.
     pub(crate) fn restart_with(self, change: impl FnOnce(&mut Settings)) -> Self {
-        let Self { server, clock, directory, time } = self;
+        let Self { server, clock, directory, time, seed } = self;
+        let seed = seed + 1;
         let mut settings = server.settings().clone();
         drop(server);
         change(&mut settings);
         // What was begun beside the requests still holds the store, for a moment.
         for _ in 0..500 {
             let opened =
-                AuthorizationServer::open(settings.clone(), time.clone(), Entropy::seeded(2));
+                AuthorizationServer::open(settings.clone(), time.clone(), Entropy::seeded(seed));
             match opened {
-                Ok(server) => return Self { server, clock, directory, time },
+                Ok(server) => return Self { server, clock, directory, time, seed },
                 Err(OpenError::InUse(_)) => std::thread::sleep(Duration::from_millis(10)),
                 Err(error) => panic!("{error}"),
             }
@@ -169,11 +173,21 @@ impl TestServer {
         client: &RegisteredClient,
         scopes: ScopeSet,
     ) -> String {
+        self.code_for((user, REDIRECT_URI), client, scopes).await
+    }
+
+    /// The same, and for another place of the client.
+    pub(crate) async fn code_for(
+        &self,
+        (user, redirect_uri): (&str, &str),
+        client: &RegisteredClient,
+        scopes: ScopeSet,
+    ) -> String {
         let now = self.time.now();
         let challenge = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER));
         let request = AuthorizationRequest {
             client: client.clone(),
-            redirect_uri: client.matching_redirect_uri(REDIRECT_URI).unwrap(),
+            redirect_uri: client.matching_redirect_uri(redirect_uri).unwrap(),
             state: None,
             challenge: CodeChallenge::from_request(Some(&challenge), Some("S256")).unwrap(),
             requested: ScopeSet::ALL,
@@ -240,6 +254,20 @@ impl TestServer {
             subject: &claims.sub,
             client: &claims.client_id,
         })
+    }
+}
+
+/// Copies the files of a data directory, as a kill at this moment would leave them.
+pub(crate) fn copy_files(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy_files(&path, &target);
+        } else {
+            fs::copy(&path, &target).unwrap();
+        }
     }
 }
 

@@ -275,7 +275,7 @@ fn languages_are_chosen_by_name_or_code() {
     assert_eq!(faults(&[], "vault = 'src'\nsearch = 'en'").len(), 1);
 }
 
-/// #101: which clients may come is chosen in all three forms, and contradictions are told.
+/// Checklist 101: which clients may come is chosen in all three forms, and contradictions are told.
 #[test]
 fn clients_are_let_in_as_chosen() {
     let rules = |environment: &[(&str, &str)], text: &str| {

@@ -26,7 +26,7 @@ async fn send(site: &Site, method: Method, path: &str, kind: &str, body: impl In
     site.send(request.body(body.into()).unwrap()).await
 }
 
-/// #35-#41, R10, R17, B38: `/token`, `/revoke`, `/register`.
+/// Checklist 35, 36, 37, 38, 39, 40, 41, R10, R17, B38: `/token`, `/revoke`, `/register`.
 #[tokio::test]
 async fn machine_endpoints_refuse_in_json() {
     let vault = VaultBuilder::plain(&[("a.md", "text")]);

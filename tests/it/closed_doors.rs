@@ -27,7 +27,7 @@ async fn every_route_is_in_the_table() {
     assert_eq!(paths_of(&app), known);
 }
 
-/// Checklist #136, B02, B06, T1: whatever the method, the `Accept` or the revision,
+/// Checklist 136, B02, B06, T1: whatever the method, the `Accept` or the revision,
 /// without a token there is a challenge and nothing else.
 #[tokio::test]
 async fn nothing_at_mcp_is_open() {
@@ -51,7 +51,7 @@ async fn nothing_at_mcp_is_open() {
     }
 }
 
-/// Checklist #137, B05: every kind of bad token gets the same challenge.
+/// Checklist 137, B05: every kind of bad token gets the same challenge.
 #[tokio::test]
 async fn bad_tokens_are_challenged() {
     let vault = VaultBuilder::plain(&[("a.md", "canary")]);
@@ -111,7 +111,7 @@ async fn pages_say_nothing_about_the_vault() {
     }
 }
 
-/// Checklist #42, #49: who is no client gets nothing, whatever the method.
+/// Checklist 42, 49: who is no client gets nothing, whatever the method.
 #[tokio::test]
 async fn endpoints_for_clients_give_strangers_nothing() {
     let vault = VaultBuilder::plain(&[("canary.md", "canary")]);

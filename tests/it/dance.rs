@@ -28,7 +28,7 @@ const OPENED: [(&str, &str); 3] = [
 
 const NO_SUCH_PAGE: &str = "missing.md";
 
-/// Checklist #136, B05: the challenge is where every client starts.
+/// Checklist 136, B05: the challenge is where every client starts.
 #[tokio::test]
 async fn a_client_finds_its_way_from_the_challenge() {
     let vault = VaultBuilder::git(FILES);
@@ -85,7 +85,7 @@ async fn each_subset_of_scopes_sees_exactly_its_pages() {
     }
 }
 
-/// The eighth subset, and #137: who may read nothing is told what to ask for.
+/// The eighth subset, and Checklist 137: who may read nothing is told what to ask for.
 #[tokio::test]
 async fn a_token_without_a_read_scope_is_asked_for_more() {
     let vault = VaultBuilder::git(FILES);
@@ -105,7 +105,7 @@ async fn a_token_without_a_read_scope_is_asked_for_more() {
     }
 }
 
-/// #145: what was not ticked is absent from token, answer and grant.
+/// Checklist 145: what was not ticked is absent from token, answer and grant.
 #[tokio::test]
 async fn a_narrowed_consent_hides_pages() {
     let vault = VaultBuilder::git(FILES);
@@ -129,7 +129,7 @@ async fn a_narrowed_consent_hides_pages() {
     assert_eq!(refreshed["scope"], "wiki:read");
 }
 
-/// #51-#53: a code works once, and its second use ends the grant at once.
+/// Checklist 51, 52, 53: a code works once, and its second use ends the grant at once.
 #[tokio::test]
 async fn a_replayed_code_ends_the_grant() {
     let vault = VaultBuilder::git(FILES);
@@ -152,7 +152,7 @@ async fn a_replayed_code_ends_the_grant() {
     assert_eq!(client.refresh(&app, &tokens.refresh).await.json()["error"], "invalid_grant");
 }
 
-/// #126: after a revocation the very next call is refused.
+/// Checklist 126: after a revocation the very next call is refused.
 #[tokio::test]
 async fn a_revoked_grant_is_refused_by_the_next_call() {
     let vault = VaultBuilder::git(FILES);
@@ -166,7 +166,7 @@ async fn a_revoked_grant_is_refused_by_the_next_call() {
     assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
 }
 
-/// #80, #135: client, grant and keys survive a restart; so do access tokens.
+/// Checklist 80, 135: client, grant and keys survive a restart; so do access tokens.
 #[tokio::test]
 async fn a_restart_ends_nothing() {
     let vault = VaultBuilder::git(FILES);

@@ -13,6 +13,8 @@ mod attributes_against_git;
 mod bad_input;
 /// The command `check`, before proxies and rules that are right and wrong.
 mod check;
+/// Which test shows which requirement of the authorization server.
+mod checklist;
 /// Rules come and go while clients ask.
 mod class_changes;
 /// The command `classify`, as the owner runs it.
@@ -49,6 +51,8 @@ mod non_interference;
 mod real_markdown;
 /// Other people's vaults, where they are at hand.
 mod real_vaults;
+/// What deployed clients send, played back.
+mod recorded_clients;
 /// Bearer tokens and the guard, against embedded and foreign issuers.
 mod resource_server;
 /// The program itself, while the disk changes under it and other processes are about.

@@ -236,7 +236,7 @@ fn files_of(module: &str) -> Vec<(String, String)> {
     files
 }
 
-fn rust_files(folder: &Path) -> Vec<(String, String)> {
+pub(crate) fn rust_files(folder: &Path) -> Vec<(String, String)> {
     let mut files = Vec::new();
     let entries =
         fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));

@@ -62,7 +62,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 mod tests {
     use super::is_public;
 
-    /// #103
+    /// Checklist 103
     #[test]
     fn no_special_address_is_public() {
         for text in [

@@ -38,7 +38,7 @@ mod tests {
     use super::Budget;
     use crate::clock::UnixTime;
 
-    /// #115: per-origin and global budgets hold.
+    /// Checklist 115: per-origin and global budgets hold.
     #[test]
     fn each_site_and_all_together_have_a_budget() {
         let start = UnixTime::from_seconds(1_000);

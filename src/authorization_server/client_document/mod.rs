@@ -14,7 +14,7 @@ mod budget;
 mod document;
 mod fetch;
 #[cfg(test)]
-mod hostile;
+pub(super) mod hostile;
 mod kept;
 #[cfg(test)]
 mod tests;

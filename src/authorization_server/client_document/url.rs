@@ -114,7 +114,7 @@ impl DocumentUrl {
 mod tests {
     use super::{DocumentUrl, InvalidDocumentUrl};
 
-    /// #102, CIMD section 3
+    /// Checklist 102, CIMD section 3
     #[test]
     fn the_urls_of_deployed_clients_are_names() {
         for text in [
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(authority("https://app.example:8443/a.json"), "app.example:8443");
     }
 
-    /// #102, #103
+    /// Checklist 102, 103
     #[test]
     fn whatever_two_parsers_could_read_differently_is_no_name() {
         use InvalidDocumentUrl::{Address, DotSegment, Fragment, NoPath, Spelling, UserInfo};

@@ -60,7 +60,7 @@ fn rotated_at(seconds: &[u64]) -> Grant {
 /// Rotations, seen, presented generation, second, verdict (`None`: rotate).
 type Row = (&'static [u64], bool, u64, u64, Option<Verdict>);
 
-/// #67, #71, #73-#76, #78: what each generation gets, by time and by whether the
+/// Checklist 67, 71, 73, 74, 75, 76, 78: what each generation gets, by time and by whether the
 /// child was seen.
 #[test]
 fn the_table_of_refresh_rules() {

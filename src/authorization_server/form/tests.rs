@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{Form, InvalidForm};
 
-/// #4: empty is absent, also where it would be a second one.
+/// Checklist 4: empty is absent, also where it would be a second one.
 #[test]
 fn parameters_without_a_value_were_not_sent() {
     let form = Form::parse(b"a=&b&c=1&c=&=x&a=2").unwrap();
@@ -13,7 +13,7 @@ fn parameters_without_a_value_were_not_sent() {
     assert_eq!(form.value("c"), Some("1"));
 }
 
-/// #3, #37; RFC 8707 section 2
+/// Checklist 3, 37; RFC 8707 section 2
 #[test]
 fn nothing_but_the_resource_may_be_repeated() {
     assert_eq!(Form::parse(b"a=1&a=1"), Err(InvalidForm::Duplicate));

@@ -131,7 +131,7 @@ fn a_flood_from_a_whole_network_pushes_out_itself() {
     assert!(pending.show(&unnamed, other).is_some());
 }
 
-/// #146: reloading for ever keeps the newest forms good.
+/// Checklist 146: reloading for ever keeps the newest forms good.
 #[test]
 fn renderings_have_a_limit() {
     let (pending, _hand) = waiting_room();

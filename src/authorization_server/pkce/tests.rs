@@ -6,7 +6,7 @@ use super::{CodeChallenge, InvalidCodeChallenge, PkceMismatch};
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-/// #13-#16; R2
+/// Checklist 13, 14, 15, 16; R2
 #[test]
 fn only_an_s256_challenge_is_one() {
     use InvalidCodeChallenge::{Malformed, Missing, NotS256};
@@ -31,7 +31,7 @@ fn only_an_s256_challenge_is_one() {
     }
 }
 
-/// #57, #58; RFC 7636 section 4.1
+/// Checklist 57, 58; RFC 7636 section 4.1
 #[test]
 fn only_the_right_verifier_fits() {
     let challenge = CodeChallenge::from_request(Some(CHALLENGE), Some("S256")).unwrap();
@@ -42,7 +42,7 @@ fn only_the_right_verifier_fits() {
     }
 }
 
-/// #58: a verifier that is too short, too long, or of other characters is refused
+/// Checklist 58: a verifier that is too short, too long, or of other characters is refused
 /// although its digest is right.
 #[test]
 fn the_form_of_a_verifier_counts_too() {

@@ -44,14 +44,14 @@ fn a_child_is_derived_and_differs() {
     }
 }
 
-/// #76, #81: another key makes other tags, whatever the text claims.
+/// Checklist 76, 81: another key makes other tags, whatever the text claims.
 #[test]
 fn a_token_of_another_server_is_none() {
     assert!(keys(2).read(&keys(1).write(&first())).is_err());
 }
 
 proptest! {
-    /// #81
+    /// Checklist 81
     #[test]
     fn no_other_text_is_a_token(position in 0_usize..95, letter in "[A-Za-z0-9_-]") {
         let keys = keys(1);

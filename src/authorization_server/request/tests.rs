@@ -87,7 +87,7 @@ proptest! {
     }
 }
 
-/// #40's rule for descriptions holds for ours: printable ASCII without `"` and `\`.
+/// Checklist 40: the rule for descriptions holds for ours: printable ASCII without `"` and `\`.
 #[test]
 fn descriptions_are_plain() {
     let queries = [
@@ -112,7 +112,7 @@ fn descriptions_are_plain() {
     }
 }
 
-/// #33: the limit is on what came, before anything is decoded.
+/// Checklist 33: the limit is on what came, before anything is decoded.
 #[test]
 fn the_limit_counts_bytes() {
     let long = format!("state={}", "%41".repeat(2800));

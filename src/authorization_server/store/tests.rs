@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::durability::Durability;
 use super::{OpenError, StoreError, decode, encode};
 use crate::authorization_server::code::CodeDigest;
-use crate::authorization_server::testing::{TestServer, settings};
+use crate::authorization_server::testing::{TestServer, copy_files, settings};
 use crate::authorization_server::{AuthorizationServer, Settings};
 use crate::clock::Clock;
 use crate::contract::scope::{Scope, ScopeSet};
@@ -149,19 +149,6 @@ fn a_record_of_another_format_is_refused_and_not_misread() {
     assert!(matches!(decode::<u32>(b"7"), Err(StoreError::Record(_))));
 }
 
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        let target = to.join(path.file_name().unwrap());
-        if path.is_dir() {
-            copy(&path, &target);
-        } else {
-            fs::copy(&path, &target).unwrap();
-        }
-    }
-}
-
 /// Design section 10: what a client was told is in the files when it is told, not
 /// when the process ends well. Each copy is what a kill right after the answer would
 /// have left; it is made at once, because sled writes by itself every half second.
@@ -169,11 +156,11 @@ fn copy(from: &Path, to: &Path) {
 async fn what_was_answered_is_in_the_files() {
     let test = TestServer::start();
     let spare = TempDir::new().unwrap();
-    let save = |name: &str| copy(&test.server.settings().data_dir, &spare.path().join(name));
+    let save = |name: &str| copy_files(&test.server.settings().data_dir, &spare.path().join(name));
     let killed_after = |name: &str| {
         TestServer::start().restart_on(|data_dir| {
             fs::remove_dir_all(data_dir).unwrap();
-            copy(&spare.path().join(name), data_dir);
+            copy_files(&spare.path().join(name), data_dir);
         })
     };
     let client = test.client("A client").await;
@@ -235,7 +222,7 @@ async fn a_sweep_forgets_dead_codes_and_keeps_the_living() {
     assert!(test.live_scopes(&tokens).is_some());
 }
 
-/// #47, design section 10: who copies the files learns no code, token, secret or key.
+/// Checklist 47, design section 10: who copies the files learns no code, token, secret or key.
 #[tokio::test]
 async fn no_secret_stands_in_the_files() {
     let test = TestServer::start();

@@ -17,7 +17,7 @@ use super::minting::{
 async fn inner(request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
-    assert!(!parts.headers.contains_key("authorization"), "#141");
+    assert!(!parts.headers.contains_key("authorization"), "checklist #141");
     match parts.method.as_str() {
         "DELETE" => StatusCode::ACCEPTED.into_response(),
         _ if body.starts_with(b"{\"answer\":415") => {
@@ -72,7 +72,7 @@ async fn without_a_token_everything_is_401() {
     }
 }
 
-/// T2, B01, B03, #131, #132: the metadata is where clients look, for everybody.
+/// T2, B01, B03, Checklist 131, 132: the metadata is where clients look, for everybody.
 #[tokio::test]
 async fn the_metadata_is_found_in_every_place() {
     let router = router();
@@ -265,7 +265,26 @@ async fn what_was_judged_is_what_goes_on() {
     assert_eq!(answer.json(), json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }));
 }
 
-/// B46, B47, #137: the scope is asked for by the message, never by a header.
+/// Checklist 141: the token goes no further than the guard, so nothing behind it can pass
+/// it on.
+#[tokio::test]
+async fn the_token_does_not_get_behind_the_guard() {
+    let token = good();
+    let sent = token.clone();
+    let behind = |request: Request| async move {
+        let (parts, body) = request.into_parts();
+        let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+        let everything = format!("{:?} {:?} {body:?}", parts.uri, parts.headers);
+        let is_there = everything.contains(&sent) || parts.headers.contains_key("authorization");
+        if is_there { "has the token" } else { "has no token" }
+    };
+    let router = Server::embedded().protected.router(any(behind));
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    let answer = send(&router, request("POST", Some(&token), body)).await;
+    assert_eq!((answer.status.as_u16(), &*answer.text), (200, "has no token"));
+}
+
+/// B46, B47, Checklist 137: the scope is asked for by the message, never by a header.
 #[tokio::test]
 async fn a_missing_scope_is_403_with_all_that_is_needed() {
     let router = router();
@@ -328,7 +347,7 @@ async fn the_token_is_judged_before_its_scope_and_the_message() {
     assert_eq!(send(&router, request("POST", Some(&good()), body)).await.status, 403);
 }
 
-/// #142: what stands in a token or a request never reaches the header.
+/// Checklist 142: what stands in a token or a request never reaches the header.
 #[tokio::test]
 async fn nothing_of_the_request_gets_into_the_challenge() {
     let router = router();

@@ -285,7 +285,7 @@ async fn sessions_subscribe_and_streams_listen() {
 }
 
 /// The stream of `subscriptions/listen`: it begins with what was accepted and ends with
-/// its grant (#140).
+/// its grant (Checklist 140).
 #[tokio::test(start_paused = true)]
 async fn a_listening_stream_ends_with_its_grant() {
     let (server, folder) = (Server::embedded(), pages());

@@ -19,7 +19,7 @@ const CHALLENGE: &str = "Bearer resource_metadata=\
     \"https://wiki.example.org/.well-known/oauth-protected-resource/mcp\", \
     scope=\"wiki:read wiki:confidential wiki:people wiki:write\"";
 
-/// #139.
+/// Checklist 139.
 #[tokio::test]
 async fn a_good_token_is_taken_and_says_what_it_opens() {
     let server = Server::embedded();
@@ -160,7 +160,7 @@ fn refused_tokens() -> Vec<(&'static str, String, TokenError)> {
     ]
 }
 
-/// #137, #139, R9, B05: one answer for all of them, so that nobody can tell how
+/// Checklist 137, 139, R9, B05: one answer for all of them, so that nobody can tell how
 /// far a forgery got.
 #[tokio::test]
 async fn a_bad_token_gets_the_same_challenge_whatever_is_wrong_with_it() {
@@ -179,7 +179,7 @@ async fn a_bad_token_gets_the_same_challenge_whatever_is_wrong_with_it() {
     }
 }
 
-/// #136, #138, T23, R10.
+/// Checklist 136, 138, T23, R10.
 #[tokio::test]
 async fn credentials_are_read_from_the_one_header_only() {
     let server = Server::embedded();
@@ -219,7 +219,7 @@ async fn credentials_are_read_from_the_one_header_only() {
     }
 }
 
-/// #138: a form body is no place for a token, with or without one in the header.
+/// Checklist 138: a form body is no place for a token, with or without one in the header.
 #[tokio::test]
 async fn a_token_in_a_form_body_is_refused() {
     let server = Server::embedded();
@@ -233,7 +233,7 @@ async fn a_token_in_a_form_body_is_refused() {
     }
 }
 
-/// #140: what the owner takes back is gone with the next request.
+/// Checklist 140: what the owner takes back is gone with the next request.
 #[tokio::test]
 async fn a_grant_narrows_and_ends_its_tokens_at_once() {
     let server = Server::embedded();

@@ -166,7 +166,7 @@ async fn an_assertion_is_good_once() {
     answer.assert_error(401, "invalid_client");
 }
 
-/// #44: one way to authenticate in one request, and the names agree.
+/// Checklist 44: one way to authenticate in one request, and the names agree.
 #[tokio::test]
 async fn an_assertion_beside_something_else_is_a_contradiction() {
     let key = Key::new("one", 7);

@@ -67,7 +67,7 @@ async fn consent_is_to_what_the_document_said() {
     assert!(!has_changed(&client).await);
 }
 
-/// #118: while the document cannot be had, nobody new is let in, and whoever has a grant
+/// Checklist 118: while the document cannot be had, nobody new is let in, and whoever has a grant
 /// goes on.
 #[tokio::test]
 async fn an_outage_of_the_host_ends_no_grant() {

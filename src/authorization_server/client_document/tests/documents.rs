@@ -5,7 +5,8 @@ use super::{approved, document, document_of, start};
 use crate::authorization_server::client::{ClientAuthentication, ClientId, RegisteredClient};
 use crate::authorization_server::client_rules::{ClientRules, Registration};
 use crate::authorization_server::redirect_uri::RedirectUri;
-use crate::authorization_server::testing::{ISSUER, START, TestServer};
+use crate::authorization_server::testing::{ISSUER, START, TestServer, exchange_form};
+use crate::contract::scope::{Scope, ScopeSet};
 use serde_json::json;
 
 /// The clients of oauth-clients section 1b, with the redirect URI that each sends.
@@ -40,7 +41,8 @@ const DEPLOYED: [(&str, &str); 7] = [
     ),
 ];
 
-/// #111, B20, B26, T20: every deployed client gets as far as the owner.
+/// Checklist 111, 119, B20, B26, T20: every deployed client gets to the owner and, without a
+/// secret, to tokens and new ones; and nothing that its document links to is fetched.
 #[tokio::test]
 async fn deployed_clients_are_known_by_their_documents() {
     let hosts = ["claude.ai", "chatgpt.com", "vscode.dev", "zed.dev", "opencode.ai"];
@@ -55,12 +57,21 @@ async fn deployed_clients_are_known_by_their_documents() {
         // #111: and nowhere else.
         let elsewhere = authorize(&server, id, "https://evil.example/cb").await;
         assert_refused(&elsewhere, "redirect URI");
+
+        let client = server.server.client_to_ask_for(ClientId::presented(id)).await.unwrap();
+        let scopes = ScopeSet::from_iter([Scope::Read]);
+        let code = server.code_for(("owner", redirect_uri), &client, scopes).await;
+        let form = exchange_form(id, &code)
+            .map(|pair| if pair.0 == "redirect_uri" { (pair.0, redirect_uri) } else { pair });
+        let tokens = server.post_form("/token", &form).await.tokens();
+        assert_eq!(server.claims(&tokens).client_id, id);
+        server.refresh(&client, &tokens.refresh).await.tokens();
     }
     // #119: neither logos nor the pages of their makers, nor keys that nobody used.
     assert_eq!(web.requests().len(), DEPLOYED.len());
 }
 
-/// #109, #110, #112, #116 and R11
+/// Checklist 109, 110, 112, 116 and R11
 #[tokio::test]
 async fn a_document_that_is_not_in_order_is_no_client() {
     let web = HostileWeb::start(&[HOST]).await;
@@ -124,7 +135,7 @@ async fn a_document_that_is_not_in_order_is_no_client() {
     }
 }
 
-/// #102: a name that is a URL but none that may be fetched costs no connection.
+/// Checklist 102: a name that is a URL but none that may be fetched costs no connection.
 #[tokio::test]
 async fn a_name_that_is_no_document_url_is_refused_unfetched() {
     let web = HostileWeb::start(&[HOST]).await;
@@ -137,7 +148,7 @@ async fn a_name_that_is_no_document_url_is_refused_unfetched() {
     assert_eq!((web.look_ups(), web.connections_to_private()), (0, 0));
 }
 
-/// #120, B26: clients choose documents by this flag and by `none`.
+/// Checklist 120, B26: clients choose documents by this flag and by `none`.
 #[tokio::test]
 async fn the_metadata_says_that_documents_are_read() {
     let server = TestServer::start();
@@ -169,7 +180,7 @@ async fn the_operator_chooses_whose_documents_count() {
     assert_waits(&authorize(&this, ID, CALLBACK).await);
 }
 
-/// #101: registration can be off, or need an initial access token; the metadata says so.
+/// Checklist 101: registration can be off, or need an initial access token; the metadata says so.
 #[tokio::test]
 async fn registration_can_be_off_or_need_a_token() {
     use axum::body::Body;
@@ -244,8 +255,7 @@ async fn the_operators_rules_hold_for_connected_clients() {
     assert_eq!(server.refresh(&client, &tokens.refresh).await.status.as_u16(), 200);
 }
 
-/// #144: the page leads with the host that vouches, and says so; a change since the last
-/// consent is told (#117, CIMD section 6.3).
+/// The host that vouches is the client's name, and its id stands in the tokens.
 #[tokio::test]
 async fn a_published_client_gets_tokens_and_its_host_is_its_name() {
     let web = HostileWeb::start(&[HOST]).await;
@@ -262,7 +272,7 @@ async fn a_published_client_gets_tokens_and_its_host_is_its_name() {
     assert_eq!(web.requests().len(), 1);
 }
 
-/// #42: before anybody has approved it, it is unknown at the token endpoint, and nothing
+/// Checklist 42: before anybody has approved it, it is unknown at the token endpoint, and nothing
 /// is fetched for asking there.
 #[tokio::test]
 async fn the_token_endpoint_fetches_nothing_for_strangers() {

@@ -19,7 +19,7 @@ async fn assert_unreached(server: &TestServer, id: &str, why: FetchError) {
     assert!(reason.to_string().ends_with(&why.to_string()), "{reason}");
 }
 
-/// #103, #105, B27, R11: no address but public ones, and one private one spoils all.
+/// Checklist 103, 105, B27, R11: no address but public ones, and one private one spoils all.
 #[tokio::test]
 async fn a_host_with_any_private_address_is_not_called() {
     let web = HostileWeb::start(&[HOST]).await;
@@ -32,7 +32,7 @@ async fn a_host_with_any_private_address_is_not_called() {
     assert_eq!((web.connections_to_private(), web.requests().len()), (0, 0));
 }
 
-/// #104: a name that changes its mind after the check leads nowhere new.
+/// Checklist 104: a name that changes its mind after the check leads nowhere new.
 #[tokio::test]
 async fn a_rebinding_name_is_looked_up_once() {
     let web = HostileWeb::start(&[HOST]).await;
@@ -63,7 +63,7 @@ async fn a_host_that_is_another_one_is_not_believed() {
     assert_eq!(web.requests().len(), 0);
 }
 
-/// #106: redirects are errors, even to itself.
+/// Checklist 106: redirects are errors, even to itself.
 #[tokio::test]
 async fn a_redirect_is_not_followed() {
     let web = HostileWeb::start(&[HOST]).await;
@@ -77,7 +77,7 @@ async fn a_redirect_is_not_followed() {
     assert!(web.requests().iter().all(|head| !head.contains("/other.json")));
 }
 
-/// #107: only 200 counts, and a 304 only as the answer to our question.
+/// Checklist 107: only 200 counts, and a 304 only as the answer to our question.
 #[tokio::test]
 async fn any_other_status_is_an_error() {
     let web = HostileWeb::start(&[HOST]).await;
@@ -103,7 +103,7 @@ async fn any_other_status_is_an_error() {
     assert_refused(&authorize(&server, ID, CALLBACK).await, "redirect");
 }
 
-/// #108, CIMD section 6.6: size, with and without an announced length.
+/// Checklist 108, CIMD section 6.6: size, with and without an announced length.
 #[tokio::test]
 async fn a_large_document_is_cut() {
     let web = HostileWeb::start(&[HOST]).await;
@@ -123,7 +123,42 @@ async fn a_large_document_is_cut() {
     assert!(began.elapsed() < Duration::from_secs(4));
 }
 
-/// #108: an answer that drips for ever is cut after five seconds, header or body.
+/// RFC 1952, with one block that is stored as it is: what any reader of gzip unpacks.
+fn gzipped(text: &str) -> Vec<u8> {
+    let length = u16::try_from(text.len()).unwrap();
+    let mut remainder = u32::MAX;
+    for byte in text.bytes() {
+        remainder ^= u32::from(byte);
+        for _ in 0..8 {
+            remainder = (remainder >> 1) ^ (0xEDB8_8320 & 0_u32.wrapping_sub(remainder & 1));
+        }
+    }
+    let mut packed = b"\x1f\x8b\x08\0\0\0\0\0\0\xff\x01".to_vec();
+    packed.extend(length.to_le_bytes());
+    packed.extend((!length).to_le_bytes());
+    packed.extend(text.bytes());
+    packed.extend((!remainder).to_le_bytes());
+    packed.extend(u32::from(length).to_le_bytes());
+    packed
+}
+
+/// Checklist 108: nothing is unpacked, so nothing small becomes large.
+#[tokio::test]
+async fn a_packed_document_is_not_unpacked() {
+    let web = HostileWeb::start(&[HOST]).await;
+    let server = start(&web).await;
+    let body = gzipped(&document(""));
+    let head = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\n\
+         content-length: {}\r\n\r\n",
+        body.len()
+    );
+    web.on(PATH, vec![Step::Send([head.into_bytes(), body].concat())]);
+    assert_refused(&authorize(&server, ID, CALLBACK).await, "not a JSON object");
+    assert!(!web.requests()[0].to_ascii_lowercase().contains("accept-encoding"));
+}
+
+/// Checklist 108: an answer that drips for ever is cut after five seconds, header or body.
 #[tokio::test]
 async fn a_slow_answer_is_cut() {
     let web = HostileWeb::start(&[HOST]).await;
@@ -160,7 +195,7 @@ async fn what_does_not_call_itself_json_is_not_read() {
     assert_refused(&authorize(&server, ID, CALLBACK).await, "not JSON");
 }
 
-/// #113: fresh as long as the headers say, within bounds; then asked for again with its
+/// Checklist 113: fresh as long as the headers say, within bounds; then asked for again with its
 /// tag, and a 304 makes it fresh again.
 #[tokio::test]
 async fn a_document_is_kept_as_its_headers_say() {
@@ -197,7 +232,7 @@ async fn a_document_is_kept_as_its_headers_say() {
     assert_eq!(web.requests().len(), 5);
 }
 
-/// #114: a failure is remembered for a short time and never as a client.
+/// Checklist 114: a failure is remembered for a short time and never as a client.
 #[tokio::test]
 async fn a_failure_is_remembered_for_a_while() {
     let web = HostileWeb::start(&[HOST]).await;
@@ -217,7 +252,7 @@ async fn a_failure_is_remembered_for_a_while() {
     assert_waits(&authorize(&server, ID, CALLBACK).await);
 }
 
-/// #115: a hundred browsers make one fetch; one site gets thirty a minute.
+/// Checklist 115: a hundred browsers make one fetch; one site gets thirty a minute.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_who_ask_make_one_fetch() {
     let web = HostileWeb::start(&[HOST]).await;
@@ -246,7 +281,7 @@ async fn many_who_ask_make_one_fetch() {
     assert_eq!(web.requests().len(), 30);
 }
 
-/// #115: what strangers have us fetch takes neither the place nor the budget of a client
+/// Checklist 115: what strangers have us fetch takes neither the place nor the budget of a client
 /// that a user has approved.
 #[tokio::test]
 async fn strangers_do_not_keep_an_approved_client_out() {

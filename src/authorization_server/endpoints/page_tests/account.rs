@@ -80,7 +80,7 @@ async fn connected_apps_are_listed() {
     assert!(!page.body.contains(&tokens.access) && !page.body.contains(&tokens.refresh));
 }
 
-/// #126, lesson 20 of the checklist: one click, and it acts at once.
+/// Checklist 126, lesson 20 of the checklist: one click, and it acts at once.
 #[tokio::test]
 async fn an_app_is_disconnected_at_once() {
     let test = PageServer::new().await;
@@ -148,7 +148,7 @@ async fn scopes_are_narrowed_at_once_and_for_good() {
     assert_eq!(test.base.live_scopes(&next), None);
 }
 
-/// #146, #149: another site, another browser, another user, a link: nothing changes.
+/// Checklist 146, 149: another site, another browser, another user, a link: nothing changes.
 #[tokio::test]
 async fn only_the_users_own_browser_changes_anything() {
     let test = PageServer::of_users(super::ISSUER, &["owner", "alice"]);
@@ -181,7 +181,7 @@ async fn only_the_users_own_browser_changes_anything() {
     }
 }
 
-/// #79, #149: a new password needs the present one, ends the other browsers and, if it is
+/// Checklist 79, 149: a new password needs the present one, ends the other browsers and, if it is
 /// ticked, every grant; the browser gets a new cookie.
 #[tokio::test]
 async fn a_new_password_signs_everybody_else_out() {
@@ -240,7 +240,7 @@ async fn other_browsers_are_signed_out() {
     assert!(!browser.get("/account").await.body.contains("Another browser"));
 }
 
-/// #75, Build 4: reuse of a refresh token shows a banner.
+/// Checklist 75, Build 4: reuse of a refresh token shows a banner.
 #[tokio::test]
 async fn a_stolen_token_shows_a_banner() {
     let test = PageServer::new().await;
@@ -277,7 +277,7 @@ async fn refusals_are_shown_with_their_real_reason() {
     assert!(!page.body.contains("hers.md"));
 }
 
-/// #64, #79: a code that was handed out and not exchanged yet is access too.
+/// Checklist 64, 79: a code that was handed out and not exchanged yet is access too.
 #[tokio::test]
 async fn codes_end_with_the_access_that_they_stand_for() {
     let test = PageServer::new().await;

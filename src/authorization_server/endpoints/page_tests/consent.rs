@@ -6,6 +6,9 @@ use axum::http::{StatusCode, header};
 
 use super::{Answer, Ask, Browser, CALLBACK, PageServer};
 use crate::authorization_server::client::ClientId;
+use crate::authorization_server::client_document::hostile::HostileWeb;
+use crate::authorization_server::password::{HashingCost, Password};
+use crate::authorization_server::testing::TestServer;
 
 async fn setting() -> (PageServer, Browser, ClientId) {
     let test = PageServer::new().await;
@@ -23,7 +26,7 @@ fn ticked(page: &Answer) -> Vec<&str> {
         .collect()
 }
 
-/// #143, #25, design section 4 rule 5: asked every time; at first only reading is
+/// Checklist 143, 25, design section 4 rule 5: asked every time; at first only reading is
 /// ticked, then what was allowed last time, and people never.
 #[tokio::test]
 async fn consent_is_asked_for_every_time_with_the_last_choice_ticked() {
@@ -42,7 +45,7 @@ async fn consent_is_asked_for_every_time_with_the_last_choice_ticked() {
     assert_eq!(ticked(&browser.open(&ask.url()).await), ["wiki:read"]);
 }
 
-/// #144
+/// Checklist 144
 #[tokio::test]
 async fn the_page_says_who_where_what_how_long_and_as_whom() {
     let (test, mut browser, _client) = setting().await;
@@ -79,7 +82,42 @@ async fn the_page_says_who_where_what_how_long_and_as_whom() {
     assert!(app.contains("the app that opens <bdi>cursor:</bdi> links"));
 }
 
-/// #145
+/// Checklist 144, 117: the page of a published client leads with the host that vouches, and
+/// tells of a change since the last consent.
+#[tokio::test]
+async fn a_published_client_is_named_by_its_host() {
+    let web = HostileWeb::start(&["client.example"]).await;
+    let id = "https://client.example/app.json";
+    let document = |places: &str| {
+        format!(r#"{{"client_id":"{id}","client_name":"Claude","redirect_uris":[{places}]}}"#)
+    };
+    web.publish("/app.json", &document(&format!("\"{CALLBACK}\"")), "");
+    let base = TestServer::start_on(web.web(), 1, |settings| {
+        settings.issuer = super::ISSUER.parse().unwrap();
+        settings.resource = format!("{}/mcp", super::ISSUER).parse().unwrap();
+        settings.hashing_cost = HashingCost::LEAST;
+    });
+    base.server.first_run(Some(Password::typed(super::PASSWORD))).await.unwrap();
+    let test = PageServer::of(base);
+    let url = Ask::of(&ClientId::presented(id)).url();
+    let warning = "has changed what it says about itself";
+    let mut browser = test.signed_in().await;
+    let page = browser.open(&url).await;
+    let heading = page.body.split("<h1>").nth(1).unwrap().split("</h1>").next().unwrap();
+    assert!(heading.contains("<bdi>client.example</bdi>"), "{heading}");
+    assert!(!heading.contains("Claude"), "{heading}");
+    assert!(page.body.contains("It calls itself <bdi>Claude</bdi>") && page.body.contains(id));
+    assert!(!page.body.contains(warning));
+    browser.allow(&page, &["wiki:read"]).await.code();
+
+    let moved = format!("\"https://elsewhere.example/cb\",\"{CALLBACK}\"");
+    web.publish("/app.json", &document(&moved), "");
+    test.wait(Duration::from_secs(24 * 60 * 60));
+    let page = test.signed_in().await.open(&url).await;
+    assert!(page.body.contains(warning), "{}", page.body);
+}
+
+/// Checklist 145
 #[tokio::test]
 async fn what_is_not_ticked_is_not_given() {
     let (test, mut browser, client) = setting().await;
@@ -129,7 +167,7 @@ async fn the_spans_are_those_of_the_form() {
     }
 }
 
-/// #146: two renderings are both good, one answer is taken, and a GET gives nothing.
+/// Checklist 146: two renderings are both good, one answer is taken, and a GET gives nothing.
 #[tokio::test]
 async fn two_renderings_stay_good_and_one_answer_is_taken() {
     let (_test, mut browser, client) = setting().await;
@@ -147,7 +185,7 @@ async fn two_renderings_stay_good_and_one_answer_is_taken() {
     browser.deny(&first).await.assert_local_page(StatusCode::FORBIDDEN);
 }
 
-/// #146: of many answers at once exactly one is taken.
+/// Checklist 146: of many answers at once exactly one is taken.
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_answers_at_once_one_is_taken() {
     let (_test, mut browser, client) = setting().await;
@@ -162,7 +200,7 @@ async fn of_many_answers_at_once_one_is_taken() {
     assert_eq!(taken, 1, "{statuses:?}");
 }
 
-/// #146: missing, made-up and foreign form tokens; the request goes on waiting.
+/// Checklist 146: missing, made-up and foreign form tokens; the request goes on waiting.
 #[tokio::test]
 async fn a_form_that_we_did_not_render_is_refused() {
     let (_test, mut browser, client) = setting().await;
@@ -179,7 +217,7 @@ async fn a_form_that_we_did_not_render_is_refused() {
     browser.allow(&page, &["wiki:read"]).await.code();
 }
 
-/// #146, R6, R12, T17, B29, B30
+/// Checklist 146, R6, R12, T17, B29, B30
 #[tokio::test]
 async fn forms_of_other_sites_are_refused() {
     let (_test, mut browser, client) = setting().await;
@@ -213,7 +251,7 @@ async fn forms_of_other_sites_are_refused() {
     }
 }
 
-/// #147: what browser A started is worth nothing in browser B, signed in or not, and
+/// Checklist 147: what browser A started is worth nothing in browser B, signed in or not, and
 /// A's cookie cannot be planted in B.
 #[tokio::test]
 async fn a_request_cannot_be_carried_to_another_browser() {
@@ -236,7 +274,7 @@ async fn a_request_cannot_be_carried_to_another_browser() {
     owner.allow(&page, &["wiki:read"]).await.code();
 }
 
-/// #28, #147: a denial is as final as an approval.
+/// Checklist 28, 147: a denial is as final as an approval.
 #[tokio::test]
 async fn a_denial_is_final() {
     let (_test, mut browser, client) = setting().await;
@@ -264,7 +302,7 @@ async fn apps_are_reached_by_a_page_that_navigates() {
     }
 }
 
-/// #148: the headers of every answer, and the exception of the consent page (B28, R16).
+/// Checklist 148: the headers of every answer, and the exception of the consent page (B28, R16).
 #[tokio::test]
 async fn every_answer_is_protected() {
     let (test, mut browser, client) = setting().await;
@@ -306,7 +344,7 @@ async fn every_answer_is_protected() {
     assert!(style.header(header::CACHE_CONTROL).contains("max-age"));
 }
 
-/// #148: whatever a client calls itself, it stays text.
+/// Checklist 148: whatever a client calls itself, it stays text.
 #[tokio::test]
 async fn what_clients_supply_stays_text() {
     let (test, mut browser, _client) = setting().await;

@@ -10,6 +10,7 @@ mod limits;
 mod places;
 mod sessions;
 mod setup;
+mod walks;
 
 use std::collections::BTreeMap;
 use std::time::Duration;

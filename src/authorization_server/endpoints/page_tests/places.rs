@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use super::authorize::{assert_consent, setting};
 use super::{Ask, ISSUER};
 
-/// #6, R4
+/// Checklist 6, R4
 #[tokio::test]
 async fn an_unknown_client_is_told_on_a_page() {
     let (test, mut browser, client) = setting().await;
@@ -19,7 +19,7 @@ async fn an_unknown_client_is_told_on_a_page() {
     browser.open(&url).await.assert_local_page(StatusCode::BAD_REQUEST);
 }
 
-/// #7, #8, R4
+/// Checklist 7, 8, R4
 #[tokio::test]
 async fn only_the_registered_redirect_uri_will_do() {
     let (test, mut browser, _client) = setting().await;
@@ -49,7 +49,7 @@ async fn only_the_registered_redirect_uri_will_do() {
     }
 }
 
-/// #9, #10, T7
+/// Checklist 9, 10, T7
 #[tokio::test]
 async fn loopback_ports_float_and_nothing_else_does() {
     let (test, mut browser, _client) = setting().await;
@@ -88,7 +88,7 @@ async fn loopback_ports_float_and_nothing_else_does() {
     }
 }
 
-/// #11: demanded always.
+/// Checklist 11: demanded always.
 #[tokio::test]
 async fn the_redirect_uri_is_demanded() {
     let (_test, mut browser, client) = setting().await;
@@ -96,7 +96,7 @@ async fn the_redirect_uri_is_demanded() {
     answer.assert_local_page(StatusCode::BAD_REQUEST);
 }
 
-/// #19
+/// Checklist 19
 #[tokio::test]
 async fn a_registered_query_is_kept_without_becoming_a_double() {
     let (test, mut browser, _client) = setting().await;

@@ -6,7 +6,7 @@ use axum::http::Request;
 use crate::authorization_server::testing::{TestServer, exchange_form};
 use crate::contract::scope::ScopeSet;
 
-/// #4, #37, #40, #96: bodies that are no form, for both endpoints that take one.
+/// Checklist 4, 37, 40, 96: bodies that are no form, for both endpoints that take one.
 #[tokio::test]
 async fn a_body_that_is_no_form_is_refused() {
     let test = TestServer::start();
@@ -43,7 +43,7 @@ async fn a_body_that_is_no_form_is_refused() {
     }
 }
 
-/// #84, #96: bodies that are no client metadata.
+/// Checklist 84, 96: bodies that are no client metadata.
 #[tokio::test]
 async fn a_body_that_is_no_json_object_is_refused() {
     let test = TestServer::start();

@@ -16,7 +16,7 @@ use crate::contract::scope::{Scope, ScopeSet};
 
 const READ: ScopeSet = ScopeSet::READING.without(Scope::Confidential).without(Scope::People);
 
-/// #38, #39, #51; RFC 9068 section 2.2; B12, B41
+/// Checklist 38, 39, 51; RFC 9068 section 2.2; B12, B41
 #[tokio::test]
 async fn a_code_becomes_tokens_once() {
     let test = TestServer::start();
@@ -44,7 +44,7 @@ async fn a_code_becomes_tokens_once() {
     assert!(test.server.public_key_set().as_json().contains(&header.kid.unwrap()));
 }
 
-/// #52, #53; R7
+/// Checklist 52, 53; R7
 #[tokio::test]
 async fn a_code_used_twice_ends_its_grant_at_once() {
     let test = TestServer::start();
@@ -56,7 +56,7 @@ async fn a_code_used_twice_ends_its_grant_at_once() {
     test.refresh(&client, &tokens.refresh).await.assert_error(400, "invalid_grant");
 }
 
-/// #54, #61: only a replay that is otherwise right is proof that the code leaked.
+/// Checklist 54, 61: only a replay that is otherwise right is proof that the code leaked.
 #[tokio::test]
 async fn a_replay_that_is_wrong_otherwise_ends_nothing() {
     let test = TestServer::start();
@@ -78,7 +78,7 @@ async fn a_replay_that_is_wrong_otherwise_ends_nothing() {
     }
 }
 
-/// #55
+/// Checklist 55
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_parallel_exchanges_one_succeeds() {
     let test = TestServer::start();
@@ -103,7 +103,7 @@ async fn of_parallel_exchanges_one_succeeds() {
     assert_eq!(successes, 1, "{statuses:?}");
 }
 
-/// #56, #58; R2
+/// Checklist 56, 58; R2
 #[tokio::test]
 async fn without_the_verifier_a_code_is_worth_nothing() {
     let test = TestServer::start();
@@ -121,7 +121,7 @@ async fn without_the_verifier_a_code_is_worth_nothing() {
     assert_eq!(test.exchange(&client, &code).await.status, StatusCode::OK);
 }
 
-/// #57
+/// Checklist 57
 #[tokio::test]
 async fn two_wrong_verifiers_are_forgiven_and_the_third_spends_the_code() {
     let test = TestServer::start();
@@ -138,7 +138,7 @@ async fn two_wrong_verifiers_are_forgiven_and_the_third_spends_the_code() {
     }
 }
 
-/// #59, #60
+/// Checklist 59, 60
 #[tokio::test]
 async fn the_redirect_uri_may_be_left_out_but_not_changed() {
     let test = TestServer::start();
@@ -154,7 +154,7 @@ async fn the_redirect_uri_may_be_left_out_but_not_changed() {
     assert_eq!(test.post_form("/token", &without).await.status, StatusCode::OK);
 }
 
-/// #50, #61: the right client can still use the code, and the texts are the same.
+/// Checklist 50, 61: the right client can still use the code, and the texts are the same.
 #[tokio::test]
 async fn a_code_of_another_client_looks_like_an_unknown_one() {
     let test = TestServer::start();
@@ -168,7 +168,7 @@ async fn a_code_of_another_client_looks_like_an_unknown_one() {
     assert_eq!(test.exchange(&client, &code).await.status, StatusCode::OK);
 }
 
-/// #62; B10, B11; T5, R1
+/// Checklist 62; B10, B11; T5, R1
 #[tokio::test]
 async fn another_resource_is_refused_before_the_code_is_spent() {
     let test = TestServer::start();
@@ -198,7 +198,7 @@ async fn another_resource_is_refused_before_the_code_is_spent() {
     assert_eq!(test.exchange(&client, &code).await.status, StatusCode::OK);
 }
 
-/// #29, #63
+/// Checklist 29, 63
 #[tokio::test]
 async fn a_code_lives_for_a_minute() {
     let test = TestServer::start();
@@ -210,7 +210,7 @@ async fn a_code_lives_for_a_minute() {
     test.exchange(&client, &late).await.assert_error(400, "invalid_grant");
 }
 
-/// #65: a code and its grant change together, and a restart brings neither back.
+/// Checklist 65: a code and its grant change together, and a restart brings neither back.
 #[tokio::test]
 async fn a_used_code_stays_used_after_a_restart() {
     let test = TestServer::start();
@@ -226,7 +226,7 @@ async fn a_used_code_stays_used_after_a_restart() {
     assert_eq!(test.live_scopes(&tokens), None, "the replay's revocation is kept too");
 }
 
-/// #64: what was approved can be over before the code is exchanged.
+/// Checklist 64: what was approved can be over before the code is exchanged.
 #[tokio::test]
 async fn a_code_for_something_that_is_over_is_refused() {
     let test = TestServer::start_with(1, |settings| {
@@ -239,7 +239,7 @@ async fn a_code_for_something_that_is_over_is_refused() {
     test.exchange(&client, &code).await.assert_error(400, "invalid_grant");
 }
 
-/// #30, #31
+/// Checklist 30, 31
 #[tokio::test]
 async fn a_code_has_256_bits_and_is_not_stored() {
     let test = TestServer::start();
@@ -252,7 +252,7 @@ async fn a_code_has_256_bits_and_is_not_stored() {
     assert_eq!(digest, CodeDigest::of(&code.clone()));
 }
 
-/// #42, #43, #44, #45, #46, #49; B39, T13
+/// Checklist 42, 43, 44, 45, 46, 49; B39, T13
 #[tokio::test]
 async fn a_client_authenticates_in_the_way_it_registered() {
     let test = TestServer::start();

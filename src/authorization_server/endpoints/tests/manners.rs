@@ -23,7 +23,7 @@ const PATHS: [(&str, Method); 6] = [
     ("/revoke", Method::POST),
 ];
 
-/// #127, #128; B39: the document, byte-exact issuer, every URL at the public origin.
+/// Checklist 127, 128; B39: the document, byte-exact issuer, every URL at the public origin.
 #[tokio::test]
 async fn the_metadata_says_what_the_server_does() {
     let test = TestServer::start();
@@ -56,7 +56,7 @@ async fn the_metadata_says_what_the_server_does() {
     assert_eq!(test.get("/.well-known/oauth-authorization-server/mcp").await.text, answer.text);
 }
 
-/// #129
+/// Checklist 129
 #[tokio::test]
 async fn request_headers_change_nothing() {
     let test = TestServer::start();
@@ -94,7 +94,7 @@ async fn the_key_set_holds_public_keys() {
     assert_eq!(test.server.public_key_set().as_json(), answer.text);
 }
 
-/// #35, #40: a wrong method is 405 with JSON, and says which is right.
+/// Checklist 35, 40: a wrong method is 405 with JSON, and says which is right.
 #[tokio::test]
 async fn a_wrong_method_is_told_so() {
     let test = TestServer::start();
@@ -112,7 +112,7 @@ async fn a_wrong_method_is_told_so() {
     }
 }
 
-/// #130; design section 4, rule 8
+/// Checklist 130; design section 4, rule 8
 #[tokio::test]
 async fn any_origin_may_call_without_credentials() {
     let test = TestServer::start();
@@ -144,7 +144,7 @@ async fn any_origin_may_call_without_credentials() {
     }
 }
 
-/// #36; R10: only the body counts.
+/// Checklist 36; R10: only the body counts.
 #[tokio::test]
 async fn parameters_in_the_query_are_ignored() {
     let test = TestServer::start();
@@ -190,7 +190,7 @@ async fn a_form_is_read_under_every_spelling_of_its_type() {
     }
 }
 
-/// #41; R14
+/// Checklist 41; R14
 #[tokio::test]
 async fn other_grant_types_are_not_supported() {
     let test = TestServer::start();

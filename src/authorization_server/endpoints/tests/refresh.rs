@@ -11,7 +11,7 @@ use crate::contract::scope::{Scope, ScopeSet};
 
 const DAY: u64 = 24 * 60 * 60;
 
-/// #66
+/// Checklist 66
 #[tokio::test]
 async fn a_token_of_another_client_is_refused_and_ends_nothing() {
     let test = TestServer::start();
@@ -21,7 +21,7 @@ async fn a_token_of_another_client_is_refused_and_ends_nothing() {
     assert_eq!(test.refresh(&client, &tokens.refresh).await.status, StatusCode::OK);
 }
 
-/// #67, #83
+/// Checklist 67, 83
 #[tokio::test]
 async fn every_refresh_gives_a_new_pair_and_the_old_access_token_lives_on() {
     let test = TestServer::start();
@@ -35,7 +35,7 @@ async fn every_refresh_gives_a_new_pair_and_the_old_access_token_lives_on() {
     test.refresh(&client, &first.refresh).await.assert_error(400, "invalid_grant");
 }
 
-/// #68, #69, #39; design section 4, rule 10; B40, T15, R15
+/// Checklist 68, 69, 39; design section 4, rule 10; B40, T15, R15
 #[tokio::test]
 async fn a_refresh_narrows_but_never_widens_and_never_for_good() {
     let test = TestServer::start();
@@ -60,7 +60,7 @@ async fn a_refresh_narrows_but_never_widens_and_never_for_good() {
     assert_eq!(last.scope, "wiki:read wiki:confidential");
 }
 
-/// #70; T5, T15
+/// Checklist 70; T5, T15
 #[tokio::test]
 async fn a_refresh_for_another_resource_is_refused_and_not_counted() {
     let test = TestServer::start();
@@ -73,7 +73,7 @@ async fn a_refresh_for_another_resource_is_refused_and_not_counted() {
     assert_eq!(test.claims(&tokens).aud, RESOURCE);
 }
 
-/// #71; B36, T14
+/// Checklist 71; B36, T14
 #[tokio::test]
 async fn within_the_grace_a_parent_gives_the_same_child() {
     let test = TestServer::start();
@@ -87,7 +87,7 @@ async fn within_the_grace_a_parent_gives_the_same_child() {
     assert_ne!(again.access, child.access);
 }
 
-/// #72; T14
+/// Checklist 72; T14
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn parallel_refreshes_all_succeed_with_one_child() {
     let test = TestServer::start();
@@ -122,7 +122,37 @@ async fn parallel_refreshes_all_succeed_with_one_child() {
     assert!(answers.iter().all(|tokens| test.live_scopes(tokens).is_some()));
 }
 
-/// #73
+/// Checklist 123, 126: however many refreshes are under way, a revocation that was answered
+/// stands, and no token of theirs opens anything.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_revocation_amid_parallel_refreshes_stands() {
+    let test = std::sync::Arc::new(TestServer::start());
+    let (client, parent) = test.granted(&[Scope::Read]).await;
+    let mut tasks = tokio::task::JoinSet::new();
+    for number in 0..32 {
+        let (test, client, parent) = (test.clone(), client.clone(), parent.clone());
+        tasks.spawn(async move {
+            if number == 16 {
+                let form = [("client_id", client.id.as_str()), ("token", &parent.refresh)];
+                assert_eq!(test.post_form("/revoke", &form).await.status, StatusCode::OK);
+                return None;
+            }
+            let answer = test.refresh(&client, &parent.refresh).await;
+            if answer.status == StatusCode::OK {
+                return Some(answer.tokens());
+            }
+            answer.assert_error(400, "invalid_grant");
+            None
+        });
+    }
+    let issued: Vec<Tokens> = tasks.join_all().await.into_iter().flatten().collect();
+    for tokens in issued.iter().chain([&parent]) {
+        assert_eq!(test.live_scopes(tokens), None);
+        test.refresh(&client, &tokens.refresh).await.assert_error(400, "invalid_grant");
+    }
+}
+
+/// Checklist 73
 #[tokio::test]
 async fn the_loser_of_a_fast_double_rotation_is_no_thief() {
     let test = TestServer::start();
@@ -135,7 +165,7 @@ async fn the_loser_of_a_fast_double_rotation_is_no_thief() {
     assert_eq!(test.refresh(&client, &third.refresh).await.status, StatusCode::OK);
 }
 
-/// #74: the answer was lost, and the client comes back after its sleep.
+/// Checklist 74: the answer was lost, and the client comes back after its sleep.
 #[tokio::test]
 async fn a_lost_answer_is_given_again_however_late() {
     let test = TestServer::start();
@@ -146,7 +176,7 @@ async fn a_lost_answer_is_given_again_however_late() {
     assert_eq!(again.refresh, lost.refresh);
 }
 
-/// #74, #75; R8
+/// Checklist 74, 75; R8
 #[tokio::test]
 async fn after_the_grace_a_parent_whose_child_was_seen_ends_the_grant() {
     let test = TestServer::start();
@@ -160,7 +190,7 @@ async fn after_the_grace_a_parent_whose_child_was_seen_ends_the_grant() {
     test.refresh(&client, &child.refresh).await.assert_error(400, "invalid_grant");
 }
 
-/// #75 across a restart: that the child was seen is kept.
+/// Checklist 75 across a restart: that the child was seen is kept.
 #[tokio::test]
 async fn a_restart_does_not_forget_that_a_child_was_seen() {
     let test = TestServer::start();
@@ -173,7 +203,7 @@ async fn a_restart_does_not_forget_that_a_child_was_seen() {
     assert_eq!(test.live_scopes(&child), None);
 }
 
-/// #76
+/// Checklist 76
 #[tokio::test]
 async fn a_grandparent_ends_the_grant() {
     let test = TestServer::start();
@@ -185,7 +215,7 @@ async fn a_grandparent_ends_the_grant() {
     assert_eq!(test.live_scopes(&third), None);
 }
 
-/// #76, #81: a forged token is not of this server, whatever it claims.
+/// Checklist 76, 81: a forged token is not of this server, whatever it claims.
 #[tokio::test]
 async fn forged_and_garbled_tokens_end_nothing() {
     let test = TestServer::start();
@@ -201,7 +231,7 @@ async fn forged_and_garbled_tokens_end_nothing() {
     assert_eq!(test.refresh(&client, &tokens.refresh).await.status, StatusCode::OK);
 }
 
-/// #77
+/// Checklist 77
 #[tokio::test]
 async fn a_theft_ends_one_grant_and_not_its_siblings() {
     let test = TestServer::start();
@@ -216,7 +246,7 @@ async fn a_theft_ends_one_grant_and_not_its_siblings() {
     assert_eq!(test.refresh(&client, &sibling.refresh).await.status, StatusCode::OK);
 }
 
-/// #78, #82: idle.
+/// Checklist 78, 82: idle.
 #[tokio::test]
 async fn an_unused_refresh_token_dies() {
     let test = TestServer::start();
@@ -227,7 +257,7 @@ async fn an_unused_refresh_token_dies() {
     test.refresh(&client, &tokens.refresh).await.assert_error(400, "invalid_grant");
 }
 
-/// #78: absolute. The access token ends with the grant, and rotation extends nothing.
+/// Checklist 78: absolute. The access token ends with the grant, and rotation extends nothing.
 #[tokio::test]
 async fn no_rotation_outlives_the_grant() {
     let test = TestServer::start();
@@ -245,8 +275,7 @@ async fn no_rotation_outlives_the_grant() {
     test.refresh(&client, &answer.tokens().refresh).await.assert_error(400, "invalid_grant");
 }
 
-/// #80; B25
-/// Who is no longer in the settings has no vault there. Without this, a client of a
+/// Checklist 79: who is no longer in the settings has no vault there. Without this, a client of a
 /// former user would read the vault of a single owner, who goes by any name.
 #[tokio::test]
 async fn what_a_former_user_gave_is_over() {
@@ -262,6 +291,7 @@ async fn what_a_former_user_gave_is_over() {
     test.refresh(&client, &tokens.refresh).await.tokens();
 }
 
+/// Checklist 80; B25
 #[tokio::test]
 async fn refresh_tokens_keys_and_clients_survive_a_restart() {
     let test = TestServer::start();
@@ -275,7 +305,7 @@ async fn refresh_tokens_keys_and_clients_survive_a_restart() {
     assert_eq!(test.refresh(&client, &tokens.refresh).await.status, StatusCode::OK);
 }
 
-/// #82; B37, B42: never 401, never `invalid_request`.
+/// Checklist 82; B37, B42: never 401, never `invalid_request`.
 #[tokio::test]
 async fn every_dead_token_has_the_same_answer() {
     let test = TestServer::start();
@@ -337,7 +367,7 @@ async fn without_grace_a_parent_is_dead_at_once() {
     assert_eq!(test.live_scopes(&child), None);
 }
 
-/// #140: what the liveness answer depends on.
+/// Checklist 140: what the liveness answer depends on.
 #[tokio::test]
 async fn a_foreign_or_future_reference_is_not_alive() {
     use crate::contract::liveness::GrantReference;

@@ -18,7 +18,7 @@ fn has_nothing_empty(value: &Value) -> bool {
     }
 }
 
-/// #84, #94; B22, B23, T9: the least that a client can say.
+/// Checklist 84, 94; B22, B23, T9: the least that a client can say.
 #[tokio::test]
 async fn a_client_gets_back_what_was_registered() {
     let test = TestServer::start();
@@ -39,7 +39,7 @@ async fn a_client_gets_back_what_was_registered() {
     assert!(!json["client_id"].as_str().unwrap().starts_with("https://"));
 }
 
-/// #85, #47: a secret only for who asks for one, and kept only as a digest.
+/// Checklist 85, 47: a secret only for who asks for one, and kept only as a digest.
 #[tokio::test]
 async fn a_secret_is_issued_when_asked_for() {
     let test = TestServer::start();
@@ -54,7 +54,7 @@ async fn a_secret_is_issued_when_asked_for() {
     }
 }
 
-/// #91, #92, #95; T8, T9: fields that are empty, unknown, or more than we support.
+/// Checklist 91, 92, 95; T8, T9: fields that are empty, unknown, or more than we support.
 #[tokio::test]
 async fn what_deployed_clients_send_is_accepted() {
     let test = TestServer::start();
@@ -89,7 +89,7 @@ async fn what_deployed_clients_send_is_accepted() {
     }
 }
 
-/// #86-#90, #93, #96; B21; R3, R17: one bad thing refuses the registration.
+/// Checklist 86, 87, 88, 89, 90, 93, 96; B21; R3, R17: one bad thing refuses the registration.
 #[tokio::test]
 async fn what_breaks_a_rule_is_refused() {
     let test = TestServer::start();

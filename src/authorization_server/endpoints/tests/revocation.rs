@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use crate::authorization_server::testing::TestServer;
 use crate::contract::scope::Scope;
 
-/// #123, #124, #125, #126: either token, with whatever hint, and at once.
+/// Checklist 123, 124, 125, 126: either token, with whatever hint, and at once.
 #[tokio::test]
 async fn revoking_either_token_ends_the_grant_at_once() {
     for hint in [None, Some("refresh_token"), Some("access_token"), Some("nonsense")] {
@@ -26,7 +26,7 @@ async fn revoking_either_token_ends_the_grant_at_once() {
     }
 }
 
-/// #122: unknown, garbled, expired and foreign tokens are fine, and nothing happens.
+/// Checklist 122: unknown, garbled, expired and foreign tokens are fine, and nothing happens.
 #[tokio::test]
 async fn revoking_what_is_not_yours_changes_nothing() {
     let test = TestServer::start();
@@ -39,7 +39,7 @@ async fn revoking_what_is_not_yours_changes_nothing() {
     assert!(test.live_scopes(&tokens).is_some());
 }
 
-/// #122: an expired access token is no longer a token.
+/// Checklist 122: an expired access token is no longer a token.
 #[tokio::test]
 async fn an_expired_access_token_revokes_nothing() {
     let test = TestServer::start();
@@ -50,7 +50,7 @@ async fn an_expired_access_token_revokes_nothing() {
     assert_eq!(test.refresh(&client, &tokens.refresh).await.status, StatusCode::OK);
 }
 
-/// #121
+/// Checklist 121
 #[tokio::test]
 async fn a_client_must_say_who_it_is() {
     let test = TestServer::start();
