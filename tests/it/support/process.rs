@@ -16,12 +16,14 @@ pub struct Process {
 }
 
 /// Turned off: one address asks for everything here.
-const UNLIMITED: [&str; 6] = [
+const UNLIMITED: [&str; 8] = [
     "mcp_per_minute",
     "sign_in_per_minute",
     "authorize_per_minute",
     "pages_per_minute",
     "token_per_minute",
+    "refresh_per_minute",
+    "wrong_secret_per_minute",
     "register_per_minute",
 ];
 
