@@ -6,7 +6,7 @@ use super::segment::Segment;
 use crate::search::analysis::Analyzer;
 
 /// When the segments in the making take so much memory, the largest is closed.
-const MOST_BYTES: usize = 16 << 20;
+const MOST_BYTES: usize = 12 << 20;
 
 /// Collects documents and hands over segments. The memory that it takes is bounded;
 /// what it has handed over belongs to the caller.
