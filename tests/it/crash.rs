@@ -89,6 +89,10 @@ async fn kill_under_fifty_clients(kills: usize) {
     let mut flows: Vec<(OAuthClient, Flow)> = Vec::new();
     let (mut registered, mut revoked) = (0, 0);
     for kill in 0..kills {
+        if kill % 50 == 49 {
+            // Consent wants a sign-in that is not older than ten minutes.
+            browser = Browser::signed_in(&server).await;
+        }
         // Those who left at the last kill are replaced, each by a whole dance.
         while flows.len() < CLIENTS {
             let client = OAuthClient::registered(&server, &format!("{kill} {}", flows.len())).await;
