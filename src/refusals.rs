@@ -55,7 +55,7 @@ impl Refusals {
             return;
         }
         if refused.len() >= Self::MOST {
-            refused.pop_front();
+            make_room(refused);
         }
         let (subject, client, reason) = (subject.to_owned(), client.to_owned(), reason.to_owned());
         refused.push_back(Refused { subject, client, asked, reason, at, times: 1 });
@@ -72,6 +72,20 @@ impl Refusals {
     fn lock(&self) -> MutexGuard<'_, HashMap<String, VecDeque<Refused>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Drops the oldest of those that one client got most often for one reason, so that a flood
+/// pushes out itself.
+fn make_room(refused: &mut VecDeque<Refused>) {
+    let mut counts: HashMap<(&str, &str), usize> = HashMap::new();
+    for it in refused.iter() {
+        *counts.entry((&it.client, &it.reason)).or_default() += 1;
+    }
+    // Of kinds that are as frequent, that of the oldest.
+    let count = |it: &Refused| counts.get(&(&*it.client, &*it.reason)).copied();
+    let most = refused.iter().map(count).max().flatten();
+    let oldest = refused.iter().position(|it| count(it) == most);
+    oldest.map(|oldest| refused.remove(oldest));
 }
 
 #[cfg(test)]
@@ -94,6 +108,25 @@ mod tests {
         assert_eq!(refusals.of("alice", 1_000).len(), Refusals::MOST);
         assert_eq!(refusals.of("alice", 7).len(), 7);
         assert!(refusals.of("alice", 7)[0].asked.len() <= Refusals::LONGEST);
+    }
+
+    /// A client that asks for a hundred pages that are not there hides neither what was
+    /// refused to it before, nor what was refused to others.
+    #[test]
+    fn a_flood_pushes_out_itself() {
+        let at = UnixTime::from_seconds;
+        let refusals = Refusals::default();
+        refusals.note("alice", "app", "bob.md", "it lacks wiki:people", at(1));
+        refusals.note("alice", "other", "gone.md", "there is no such page", at(2));
+        for number in 0..10 * Refusals::MOST {
+            refusals.note("alice", "app", &format!("{number}"), "there is no such page", at(3));
+        }
+        let kept = refusals.of("alice", usize::MAX);
+        assert_eq!(kept.len(), Refusals::MOST);
+        for asked in ["bob.md", "gone.md"] {
+            assert!(kept.iter().any(|refused| refused.asked == asked), "{asked}");
+        }
+        assert_eq!(kept[0].asked, format!("{}", 10 * Refusals::MOST - 1), "the latest is there");
     }
 
     /// Issue, Build 4: whatever the clients of others ask for, a user sees what was

@@ -307,8 +307,11 @@ impl AuthorizationServer {
         let (now, name, reason) = (self.clock().now(), user.to_owned(), EndReason::RevokedByUser);
         let ended = self.store().change(move |store| {
             let ended = store.end_access_where(|terms| terms.subject == name, now, reason)?;
-            let event = Event::new(now, Actor::User, What::Ended { reason });
-            store.note(&event.of_user(&name))?;
+            // What changes nothing is no event, or pressing a button would fill the trail.
+            if ended > 0 {
+                let event = Event::new(now, Actor::User, What::Ended { reason });
+                store.note(&event.of_user(&name))?;
+            }
             Ok(ended)
         });
         let ended = ended.await?;
@@ -330,8 +333,8 @@ impl AuthorizationServer {
         let event = Event::new(self.clock().now(), Actor::User, What::SignedOutElsewhere);
         let event = event.of_user(user);
         let change = self.store().change(move |store| {
-            store.note(&event)?;
-            store.remove_other_sessions(&name, key)
+            let ended = store.remove_other_sessions(&name, key)?;
+            if ended > 0 { store.note(&event) } else { Ok(()) }
         });
         change.await?;
         tracing::info!(user, "the user signed out everywhere else");

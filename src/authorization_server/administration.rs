@@ -12,7 +12,7 @@ use super::grant::{EndReason, Grant, GrantId, Terms};
 use super::password::{NewPassword, UnfitPassword};
 use super::session::{SessionKey, is_over};
 use super::setup::{SetupError, SetupLink};
-use super::signing_key::{KeyError, KeyState, NotPossible};
+use super::signing_key::{KeyError, NotPossible};
 use super::store::StoreError;
 
 /// Why a wish was not fulfilled.
@@ -113,6 +113,17 @@ impl AuthorizationServer {
             Some(name) if self.settings().has_user(name) => Ok(name.to_owned()),
             Some(_) => Err(AdministrationError::Missing("user")),
             None => users.first().cloned().ok_or(AdministrationError::Missing("user")),
+        }
+    }
+
+    /// Nothing that ended and a name that is nobody's is a mistyped name. One that was
+    /// taken out of the configuration may still have something.
+    fn require_meaning(&self, user: Option<&str>, ended: usize) -> Result<(), AdministrationError> {
+        match user {
+            Some(name) if ended == 0 && !self.settings().has_user(name) => {
+                Err(AdministrationError::Missing("user"))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -258,10 +269,14 @@ impl AuthorizationServer {
         let reason = EndReason::RevokedByOperator;
         let event = about(user, Event::new(now, Actor::Operator, What::Ended { reason }));
         let change = self.store().change(move |store| {
-            store.note(&event)?;
-            store.end_access_where(is_meant, now, reason)
+            let ended = store.end_access_where(is_meant, now, reason)?;
+            if ended > 0 {
+                store.note(&event)?;
+            }
+            Ok(ended)
         });
         let ended = change.await?;
+        self.require_meaning(user, ended)?;
         tracing::warn!(user, ended, "grants were revoked at the terminal");
         Ok(ended)
     }
@@ -317,15 +332,18 @@ impl AuthorizationServer {
         let event = Event::new(self.clock().now(), Actor::Operator, What::SignedOutElsewhere);
         let event = about(user, event);
         let removed = self.store().change(move |store| {
-            store.note(&event)?;
             let sessions =
                 store.sessions_where(|it| named.as_ref().is_none_or(|user| it.user == *user))?;
             for (key, _) in &sessions {
                 store.remove_session(*key)?;
             }
+            if !sessions.is_empty() {
+                store.note(&event)?;
+            }
             Ok(sessions.len())
         });
         let removed = removed.await?;
+        self.require_meaning(user, removed)?;
         tracing::warn!(user, removed, "browsers were signed out at the terminal");
         Ok(removed)
     }
@@ -355,20 +373,7 @@ impl AuthorizationServer {
     /// The signing keys.
     #[must_use]
     pub fn key_facts(&self) -> Vec<KeyFacts> {
-        let keys = self.signing_keys().list().into_iter();
-        let facts = keys.map(|key| KeyFacts {
-            kid: key.kid,
-            state: match key.state {
-                KeyState::Next => "next",
-                KeyState::Current => "current",
-                KeyState::Retained => "retained",
-                KeyState::Revoked => "revoked",
-            }
-            .to_owned(),
-            created_at: key.created_at,
-            since: key.since,
-        });
-        facts.collect()
+        self.signing_keys().list().into_iter().map(KeyFacts::of).collect()
     }
 
     /// Lets the next key sign from now on.

@@ -26,6 +26,7 @@ use super::store::Store;
 use super::store::backup::Record;
 use super::{AuthorizationServer, OpenError, Settings};
 use crate::clock::{Clock, UnixTime};
+use crate::contract::issuer::Issuer;
 use crate::entropy::Entropy;
 
 /// Raised when older versions could not read the file.
@@ -35,7 +36,7 @@ const VERSION: u32 = 1;
 #[derive(Debug)]
 pub struct Backup {
     made_at: UnixTime,
-    issuer: String,
+    issuer: Issuer,
     records: Vec<Record>,
 }
 
@@ -75,8 +76,8 @@ pub enum InvalidBackup {
     #[error("the backup is damaged or not whole")]
     Damaged,
     /// A record in it is none of ours.
-    #[error("the backup holds a record of {0} that this brain-mcp cannot read")]
-    Record(String),
+    #[error("the backup holds a record that this brain-mcp cannot read")]
+    Record,
 }
 
 /// Why nothing was restored.
@@ -102,7 +103,7 @@ impl Backup {
 
     /// The issuer that it was made at.
     #[must_use]
-    pub fn issuer(&self) -> &str {
+    pub const fn issuer(&self) -> &Issuer {
         &self.issuer
     }
 
@@ -133,13 +134,14 @@ impl Backup {
                 let decode =
                     |text| BASE64_STANDARD.decode(text).map_err(|_| InvalidBackup::Damaged);
                 let (key, value) = (decode(line.key)?, decode(line.value)?);
-                Record::checked(&line.tree, key, value).ok_or(InvalidBackup::Record(line.tree))
+                Record::checked(&line.tree, key, value).ok_or(InvalidBackup::Record)
             })
             .collect::<Result<_, _>>()?;
         if records.len() != head.records {
             return Err(InvalidBackup::Damaged);
         }
-        Ok(Self { made_at: head.made_at, issuer: head.issuer, records })
+        let issuer = head.issuer.parse().map_err(|_| InvalidBackup::Foreign)?;
+        Ok(Self { made_at: head.made_at, issuer, records })
     }
 
     fn write(&self) -> Result<Vec<u8>, serde_json::Error> {
@@ -151,7 +153,7 @@ impl Backup {
         line(serde_json::to_vec(&Head {
             brain_mcp_backup: VERSION,
             made_at: self.made_at,
-            issuer: self.issuer.clone(),
+            issuer: self.issuer.to_string(),
             records: self.records.len(),
         })?);
         for record in &self.records {
@@ -180,7 +182,7 @@ impl AuthorizationServer {
     ///
     /// [`AdministrationError`]
     pub async fn backup(&self) -> Result<Vec<u8>, AdministrationError> {
-        let (made_at, issuer) = (self.clock().now(), self.settings().issuer.to_string());
+        let (made_at, issuer) = (self.clock().now(), self.settings().issuer.clone());
         self.note_now(Actor::Operator, What::BackupMade).await?;
         let written = self.store().read(move |store| {
             let records = store.records()?;

@@ -39,8 +39,9 @@ struct Ladder {
 impl SignInThrottle {
     /// Wrong tries that cost nothing, from one browser or address.
     const FREE: u32 = 5;
-    /// The same from all strangers together: one who guesses from one address waits long
-    /// before the others have to.
+    /// The same from all strangers together. Addresses that still have free tries and those
+    /// that have used them up wait for their own kind only: whoever goes on guessing from
+    /// one address keeps nobody out at another.
     const FREE_FOR_STRANGERS: u32 = 20;
     const LONGEST_WAIT: Duration = Duration::from_secs(5 * 60);
     const FORGOTTEN_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
@@ -59,7 +60,7 @@ impl SignInThrottle {
     pub(super) fn begin(&self, name: &str, asking: Asking) -> Result<(), Wait> {
         let now = self.clock.now();
         let mut tries = self.lock();
-        let ladders = Ladder::of(name, asking);
+        let ladders = Ladder::of(name, asking, |address| wrong(&tries, address));
         let waits = ladders.iter().filter_map(|ladder| {
             let tries = tries.get(&ladder.key)?;
             let left = ladder.wait(tries.wrong).saturating_sub(now.since(tries.last));
@@ -79,7 +80,8 @@ impl SignInThrottle {
     /// After the right password.
     pub(super) fn forget(&self, name: &str, asking: Asking) {
         let mut tries = self.lock();
-        for ladder in Ladder::of(name, asking) {
+        // Its own try is counted already.
+        for ladder in Ladder::of(name, asking, |address| wrong(&tries, address).saturating_sub(1)) {
             tries.remove(&ladder.key);
         }
     }
@@ -87,7 +89,7 @@ impl SignInThrottle {
     /// After a try that was not judged.
     pub(super) fn take_back(&self, name: &str, asking: Asking) {
         let mut tries = self.lock();
-        for ladder in Ladder::of(name, asking) {
+        for ladder in Ladder::of(name, asking, |address| wrong(&tries, address).saturating_sub(1)) {
             if let Some(tries) = tries.get_mut(&ladder.key) {
                 tries.wrong = tries.wrong.saturating_sub(1);
             }
@@ -104,8 +106,13 @@ impl SignInThrottle {
     }
 }
 
+fn wrong(tries: &HashMap<Key, Tries>, key: &Key) -> u32 {
+    tries.get(key).map_or(0, |tries| tries.wrong)
+}
+
 impl Ladder {
-    fn of(name: &str, asking: Asking) -> Vec<Self> {
+    /// What a try counts for; `wrong` says how many there were under a key before it.
+    fn of(name: &str, asking: Asking, wrong: impl Fn(&Key) -> u32) -> Vec<Self> {
         let key = |whose: &str| {
             let hash = Sha256::new_with_prefix(whose).chain_update([0]);
             hash.chain_update(name).finalize().into()
@@ -115,10 +122,12 @@ impl Ladder {
             Asking::KnownBrowser(device) => {
                 vec![Self { key: key(&format!("browser {:?}", device.as_bytes())), free }]
             }
-            Asking::Stranger(peer) => vec![
-                Self { key: key(&format!("address {peer:?}")), free },
-                Self { key: key("strangers"), free: SignInThrottle::FREE_FOR_STRANGERS },
-            ],
+            Asking::Stranger(peer) => {
+                let address = key(&format!("address {peer:?}"));
+                let kind = if wrong(&address) < free { "newcomers" } else { "strangers" };
+                let free_for_all = SignInThrottle::FREE_FOR_STRANGERS;
+                vec![Self { key: address, free }, Self { key: key(kind), free: free_for_all }]
+            }
         }
     }
 
@@ -216,5 +225,26 @@ mod tests {
         throttle.begin("owner", at(200)).expect_err("which helps no stranger");
         time.advance(SignInThrottle::LONGEST_WAIT);
         throttle.begin("owner", at(200)).expect("no lock stays");
+    }
+
+    /// Checklist 149: who goes on guessing from one address for days, as soon as a wait is
+    /// over, keeps nobody out at an address from which nobody has guessed.
+    #[test]
+    fn who_guesses_from_one_address_keeps_no_other_out() {
+        let (throttle, time) = throttle();
+        let (mut guesses, mut kept_out) = (0, 0);
+        for second in 0..2 * 86_400 {
+            guesses += u32::from(throttle.begin("owner", at(1)).is_ok());
+            if second % 3_600 == 1_800 {
+                let owner = at(u8::try_from(2 + second / 3_600).expect("two days"));
+                match throttle.begin("owner", owner) {
+                    Ok(()) => throttle.take_back("owner", owner),
+                    Err(_) => kept_out += 1,
+                }
+            }
+            time.advance(Duration::from_secs(1));
+        }
+        assert_eq!(kept_out, 0);
+        assert!(guesses < 2 * 300, "{guesses}");
     }
 }

@@ -40,10 +40,10 @@ pub(super) fn open(parts: &Parts, viewer: &Viewer, path: &str) -> Result<Opened,
             Err(reason) => refusal = refusal.or(Some((path, reason))),
         }
     }
-    // First of all, so that what cannot be judged looks the same everywhere.
-    parts.keeper.snapshot().ok_or(Unavailable)?;
-    if let Some((path, reason)) = refusal {
-        refuse(parts, viewer, &path, &reason);
+    match refusal {
+        Some((path, reason)) => refuse(parts, viewer, &path, &reason),
+        // A text that is no path at all is answered like one while nothing can be judged.
+        None => drop(parts.keeper.snapshot().ok_or(Unavailable)?),
     }
     Err(Hidden.into())
 }

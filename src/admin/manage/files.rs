@@ -69,7 +69,7 @@ pub(super) fn restore(order: &RestoreOrder) -> anyhow::Result<ExitCode> {
     require_own(&settings.data_dir)?;
     let (clock, entropy) = (Clock::system(), Entropy::system());
     AuthorizationServer::restore(&settings, &backup, *replace, &clock, &entropy)?;
-    let moved = if backup.issuer() == settings.issuer.as_str() {
+    let moved = if *backup.issuer() == settings.issuer {
         String::new()
     } else {
         format!(" It was made at {}.", backup.issuer())

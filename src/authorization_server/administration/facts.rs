@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::authorization_server::account::Connection;
 use crate::authorization_server::client::{ClientAuthentication, RegisteredClient};
 use crate::authorization_server::grant::Grant;
+use crate::authorization_server::signing_key::{self, KeyState};
 use crate::clock::UnixTime;
 
 /// A user of the configuration.
@@ -133,5 +134,18 @@ impl GrantFacts {
             ended_at: ended.map(|(at, _)| at),
             end_reason: ended.and_then(|(_, reason)| Some(reason?.as_str().to_owned())),
         }
+    }
+}
+
+impl KeyFacts {
+    pub(super) fn of(key: signing_key::KeyFacts) -> Self {
+        let state = match key.state {
+            KeyState::Next => "next",
+            KeyState::Current => "current",
+            KeyState::Retained => "retained",
+            KeyState::Revoked => "revoked",
+        };
+        let signing_key::KeyFacts { kid, created_at, since, .. } = key;
+        Self { kid, state: state.to_owned(), created_at, since }
     }
 }

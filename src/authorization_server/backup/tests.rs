@@ -350,6 +350,48 @@ async fn a_backup_is_enough_to_begin_with() {
     assert_eq!(server.grant_facts(None, false).await.unwrap(), []);
 }
 
+/// Who restores the wrong backup and then the right one has lost nothing: what was there
+/// first stays beside both.
+#[tokio::test]
+async fn a_second_restore_keeps_what_the_first_replaced() {
+    let test = TestServer::start();
+    let empty = test.server.backup().await.unwrap();
+    let (client, _) = test.granted(&[Scope::Read]).await;
+    let directory = test.server.settings().data_dir.clone();
+    let test = restored(test, &empty);
+    assert!(test.server.client(client.id.clone()).await.unwrap().is_none());
+    let test = restored(test, &empty);
+    let kept = directory.join("database.replaced");
+    let test = test.restart_with(|settings| {
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        let present = settings.data_dir.join("database");
+        fs::rename(&present, settings.data_dir.join("set aside")).unwrap();
+        fs::rename(&kept, &present).unwrap();
+    });
+    assert!(test.server.client(client.id).await.unwrap().is_some(), "the original");
+}
+
+/// Whoever made the file chose every text in it, and none of them rules the terminal.
+#[tokio::test]
+async fn no_text_of_a_backup_is_shown_as_it_is() {
+    let test = TestServer::start();
+    test.granted(&[Scope::Read]).await;
+    let whole = String::from_utf8(test.server.backup().await.unwrap()).unwrap();
+    let (body, _) = whole.trim_end().rsplit_once('\n').unwrap();
+    let issuer = test.server.settings().issuer.as_str();
+    for (from, to) in [
+        (format!("\"{issuer}\""), r#""x\u001b[2J""#.to_owned()),
+        (r#""tree":"clients""#.to_owned(), r#""tree":"a\u001b[31mb""#.to_owned()),
+    ] {
+        let body = body.replacen(&from, &to, 1) + "\n";
+        let foot = super::checksum(body.as_bytes());
+        let edited = format!("{body}{{\"sha256\":\"{foot}\"}}\n");
+        let error = Backup::read(edited.as_bytes()).unwrap_err();
+        assert_ne!(error, InvalidBackup::Damaged, "{to}");
+        assert!(!error.to_string().contains('\u{1b}'), "{to}");
+    }
+}
+
 /// A master secret that is lost is no obstacle: nothing that comes back depends on it.
 #[tokio::test]
 async fn lost_keys_are_no_obstacle() {

@@ -1,6 +1,7 @@
 //! Records on their way out of the database and into a new one.
 
 use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 
 use super::audit::{OWN, STRANGERS};
 use super::durability::Durability;
@@ -21,7 +22,8 @@ pub(crate) const KEPT: [&str; 8] =
 #[cfg(test)]
 pub(crate) const LEFT_OUT: [&str; 3] = ["codes", "sessions", "setup_links"];
 
-/// Where the database goes that a restore replaces.
+/// Where the database goes that a restore replaces. What the one before has replaced stays
+/// where it is: it may be the only one that was never restored.
 const REPLACED: &str = "database.replaced";
 
 /// One record of a tree.
@@ -97,12 +99,11 @@ impl Store {
         made_at: UnixTime,
     ) -> Result<(), OpenError> {
         let directory = home.path().join(DATABASE);
-        let replaced = home.path().join(REPLACED);
         if home.is_restoring()? {
             // The last try did not come to its end; what it replaced is safe already.
             remove(&directory)?;
         } else if directory.exists() {
-            remove(&replaced)?;
+            let replaced = unused(&home.path().join(REPLACED));
             fs::rename(&directory, &replaced).map_err(at(&directory))?;
         }
         home.begin_restore()?;
@@ -127,7 +128,14 @@ impl Store {
     }
 }
 
-fn remove(directory: &std::path::Path) -> Result<(), OpenError> {
+/// The path, with a number behind it if something is there.
+fn unused(path: &Path) -> PathBuf {
+    let numbered = |number: u32| PathBuf::from(format!("{}.{number}", path.display()));
+    let mut names = std::iter::once(path.to_owned()).chain((2..=u32::MAX).map(numbered));
+    names.find(|name| !name.exists()).unwrap_or_else(|| path.to_owned())
+}
+
+fn remove(directory: &Path) -> Result<(), OpenError> {
     match fs::remove_dir_all(directory) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(at(directory)(error)),
         _ => Ok(()),

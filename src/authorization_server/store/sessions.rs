@@ -93,18 +93,18 @@ impl Store {
         Ok(sessions)
     }
 
-    /// Ends all sessions of a user but one.
+    /// Ends all sessions of a user but one. Answers how many those were.
     pub(crate) fn remove_other_sessions(
         &self,
         user: &str,
         kept: SessionKey,
-    ) -> Result<(), StoreError> {
-        for (key, _) in self.sessions_of(user)? {
-            if key != kept {
-                self.remove_session(key)?;
-            }
+    ) -> Result<usize, StoreError> {
+        let mut others = self.sessions_of(user)?;
+        others.retain(|(key, _)| *key != kept);
+        for (key, _) in &others {
+            self.remove_session(*key)?;
         }
-        Ok(())
+        Ok(others.len())
     }
 
     /// Ends a session.

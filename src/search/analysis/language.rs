@@ -236,10 +236,8 @@ impl Languages {
         let letters = text.chars().filter(|it| it.is_alphabetic()).take(LETTERS_LOOKED_AT);
         let scripts: Vec<Script> = letters.map(script_of).collect();
         let share = |script| scripts.iter().filter(|its| **its == script).count();
-        let languages = self.iter().map(|language| (share(language.traits().script), language));
-        // Of equals the last would win.
-        let languages: Vec<_> = languages.collect();
-        languages.into_iter().rev().max_by_key(|(share, _)| *share).map(|(_, language)| language)
+        // Of equals the last wins, which is the first here.
+        self.0.iter().rev().copied().max_by_key(|language| share(language.traits().script))
     }
 
     /// All of them, the first first.

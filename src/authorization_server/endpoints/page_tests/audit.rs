@@ -22,12 +22,30 @@ fn kinds(events: &[Event]) -> Vec<String> {
     events.iter().map(kind).collect()
 }
 
+/// What changes nothing is no event: else whoever presses a button again and again would
+/// push out what has happened.
+#[tokio::test]
+async fn what_ends_nothing_is_not_written_down() {
+    let test = PageServer::new().await;
+    let mut browser = test.signed_in().await;
+    let before = kinds(&events(&test).await);
+    for change in ["disconnect-all", "sign-out-elsewhere"] {
+        let page = browser.get("/account").await;
+        press(&mut browser, &page, &[("change", change)]).await;
+    }
+    assert_eq!(test.server.revoke_grants(Some("owner")).await.unwrap(), 0);
+    assert!(test.server.revoke_grants(Some("onwer")).await.is_err(), "mistyped");
+    assert!(test.server.revoke_sessions(Some("onwer")).await.is_err(), "mistyped");
+    assert_eq!(kinds(&events(&test).await), before);
+}
+
 /// Issue 4 "Audit trail": who did what and when, in order, and nothing secret.
 #[tokio::test]
 async fn a_whole_life_is_written_down() {
     let test = PageServer::new().await;
     let typed = "my secret password";
     test.browser().sign_in("/login", typed).await;
+    drop(test.signed_in().await);
     let mut browser = test.signed_in().await;
     let client = test.named_client("Notebook", &[CALLBACK]).await;
     let page = browser.open(&Ask::of(&client).url()).await;
@@ -57,6 +75,7 @@ async fn a_whole_life_is_written_down() {
             "password_changed",
             "sign_in_failed",
             "signed_in",
+            "signed_in",
             "denied",
             "allowed",
             "connected",
@@ -66,12 +85,12 @@ async fn a_whole_life_is_written_down() {
             "password_changed",
         ]
     );
-    assert_eq!((all[0].by, all[1].by, all[9].by), (Actor::Operator, Actor::Stranger, Actor::User));
+    assert_eq!((all[0].by, all[1].by, all[10].by), (Actor::Operator, Actor::Stranger, Actor::User));
     assert!(all.iter().all(|event| event.user.as_deref() == Some("owner")));
-    assert_eq!(all[4].what, What::Allowed { scopes: all_of(&scopes) });
-    assert_eq!(all[6].what, What::Narrowed { scopes: all_of(&["wiki:read"]) });
-    assert_eq!(all[7].what, What::Ended { reason: EndReason::RevokedByUser });
-    assert!(all[5].grant.is_some() && all[5].grant == all[7].grant);
+    assert_eq!(all[5].what, What::Allowed { scopes: all_of(&scopes) });
+    assert_eq!(all[7].what, What::Narrowed { scopes: all_of(&["wiki:read"]) });
+    assert_eq!(all[8].what, What::Ended { reason: EndReason::RevokedByUser });
+    assert!(all[6].grant.is_some() && all[6].grant == all[8].grant);
     let exported = serde_json::to_string(&all).unwrap();
     for secret in [typed, PASSWORD, new, &*tokens.access, &*tokens.refresh] {
         assert!(!exported.contains(secret), "{secret}");
