@@ -1,12 +1,15 @@
 //! The part of a text that answers a query best.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::ops::Range;
 
 use super::analysis::{Analyzer, Token};
 use super::query::{Clause, Query};
+use shown::Shown;
+use stretch::{Match, best_stretch};
 
+mod shown;
+mod stretch;
 #[cfg(test)]
 mod tests;
 
@@ -19,6 +22,15 @@ const MOST_BEGINNINGS: usize = 24;
 /// What share of the room that is left stands before the matches: one in so many.
 const SHARE_BEFORE: usize = 3;
 
+/// A part of a text that is searched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Searched {
+    /// Where it stands in the text.
+    pub bytes: Range<usize>,
+    /// Whether it is found but not read: the address of a link, HTML, a comment.
+    pub is_aside: bool,
+}
+
 /// A part of a text, with what matches in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
@@ -26,19 +38,22 @@ pub struct Window {
     pub bytes: Range<usize>,
     /// What matches, as ranges of the same text, in order, none touching another.
     pub matches: Vec<Range<usize>>,
+    /// What nobody reads and nothing matches, in order: a sign stands for each.
+    pub left_out: Vec<Range<usize>>,
 }
 
 /// The best window of a text for a query: that with the most different words of it,
-/// phrases and words that stand side by side first. Of equals it is the earliest.
+/// in what is read before what is aside, phrases and words that stand side by side
+/// first. Of equals it is the earliest.
 ///
-/// `spans` are the ranges of the text that are searched, in reading order; the
+/// `spans` are the parts of the text that are searched, in reading order; the
 /// `analyzer` is that of the note's language. The window has at most `max_chars`
 /// characters. If nothing matches, it is the beginning of the spans; `None` if there is
 /// nothing to show at all.
 #[must_use]
 pub fn best_passage(
     text: &str,
-    spans: &[Range<usize>],
+    spans: &[Searched],
     query: &Query,
     analyzer: &mut Analyzer,
     max_chars: usize,
@@ -46,7 +61,7 @@ pub fn best_passage(
     let mut finder = Finder::new(query);
     let beginnings = Beginnings::of(finder.terms()).filter(|_| analyzer.keeps_beginnings());
     for span in spans {
-        let Some(searched) = text.get(span.clone()) else { continue };
+        let Some(searched) = text.get(span.bytes.clone()) else { continue };
         if beginnings.as_ref().is_some_and(|beginnings| !beginnings.may_be_in(searched)) {
             // Whatever number of words it has, nothing is adjacent across them.
             finder.base += u32::from(searched.contains(|it: char| it.is_ascii_alphanumeric()));
@@ -54,36 +69,33 @@ pub fn best_passage(
         }
         let firsts = finder.firsts;
         let is_wanted = |first: u8| firsts[usize::from(first)];
-        let positions =
-            analyzer.find(searched, &is_wanted, &mut |token| finder.take(&token, span.start));
+        let positions = analyzer.find(searched, &is_wanted, &mut |token| finder.take(&token, span));
         // The words of the next span come after those of this.
         finder.base += positions;
     }
     let matches = finder.matches();
-    if matches.is_empty() {
-        let first = spans.iter().find(|span| text.get((*span).clone()).is_some_and(has_text))?;
-        let blank = text[first.clone()].len() - text[first.clone()].trim_start().len();
-        let start = first.start + blank;
-        let bytes = start..end_within(text, start, start, max_chars);
-        return Some(Window { bytes, matches: Vec::new() });
-    }
-    let best = best_stretch(text, &matches, max_chars);
-    let stretch = &matches[best];
-    let start = stretch.first()?.bytes.start;
-    let end = stretch.iter().map(|found| found.bytes.end).max()?;
-    let bytes = window(text, start..end, max_chars);
-    let inside = matches.iter().map(|found| found.bytes.clone());
-    let inside = inside.filter(|found| found.start >= bytes.start && found.end <= bytes.end);
-    Some(Window { matches: merged(inside), bytes })
-}
-
-/// Something that a query looks for, where it stands.
-#[derive(Clone, Debug)]
-struct Match {
-    bytes: Range<usize>,
-    /// Which clause of the query it answers.
-    goal: usize,
-    position: u32,
+    let asides = || spans.iter().filter(|span| span.is_aside).map(|span| span.bytes.clone());
+    let stretch = best_stretch(text, &matches, max_chars);
+    let (Some(first), Some(end)) =
+        (stretch.first(), stretch.iter().map(|found| found.bytes.end).max())
+    else {
+        let first = spans.iter().find(|span| text.get(span.bytes.clone()).is_some_and(has_text))?;
+        let shown = Shown::new(text, asides().filter(|aside| *aside != first.bytes));
+        let start = shown.skip_blanks(first.bytes.start, first.bytes.end);
+        let bytes = start..end_within(&shown, start, start, max_chars);
+        return Some(Window { matches: Vec::new(), left_out: shown.left_out(&bytes), bytes });
+    };
+    let is_needed = |aside: &Range<usize>| {
+        stretch.iter().any(|found| aside.start < found.bytes.end && found.bytes.start < aside.end)
+    };
+    let shown = Shown::new(text, asides().filter(|aside| !is_needed(aside)));
+    let bytes = window(&shown, first.bytes.start..end, max_chars);
+    let left_out = shown.left_out(&bytes);
+    let inside = matches.iter().map(|found| found.bytes.clone()).filter(|found| {
+        let is_out = |out: &Range<usize>| out.start < found.end && found.start < out.end;
+        found.start >= bytes.start && found.end <= bytes.end && !left_out.iter().any(is_out)
+    });
+    Some(Window { matches: merged(inside), bytes, left_out })
 }
 
 /// How far a sequence of words has been found.
@@ -160,14 +172,15 @@ impl<'q> Finder<'q> {
         self.progress.push(vec![None; sequence.len()]);
     }
 
-    fn take(&mut self, token: &Token<'_>, offset: usize) {
+    fn take(&mut self, token: &Token<'_>, span: &Searched) {
+        let (offset, is_aside) = (span.bytes.start, span.is_aside);
         let position = self.base + token.position;
         if self.found.len() >= MOST_MATCHES {
             return;
         }
         let bytes = token.bytes.start + offset..token.bytes.end + offset;
         for goal in self.words.get(token.term).into_iter().flatten() {
-            self.found.push(Match { bytes: bytes.clone(), goal: *goal, position });
+            self.found.push(Match { bytes: bytes.clone(), goal: *goal, position, is_aside });
         }
         for (goal, sequence, step) in self.steps.get(token.term).into_iter().flatten() {
             let progress = &mut self.progress[*sequence];
@@ -182,7 +195,7 @@ impl<'q> Finder<'q> {
             progress[*step] = Some(Progress { position, start });
             if *step + 1 == progress.len() {
                 let bytes = start..bytes.end.max(start);
-                self.found.push(Match { bytes, goal: *goal, position });
+                self.found.push(Match { bytes, goal: *goal, position, is_aside });
             }
         }
     }
@@ -249,120 +262,30 @@ impl Beginning {
     }
 }
 
-/// How good a stretch of matches is: what counts more comes first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Quality {
-    goals: usize,
-    neighbours: usize,
-    matches: usize,
-}
-
-/// The matches that fit into one window and answer most of the query.
-fn best_stretch(text: &str, matches: &[Match], max_chars: usize) -> Range<usize> {
-    let mut counts: HashMap<usize, usize> = HashMap::new();
-    let mut neighbours = 0;
-    let mut best = (Quality::default(), 0..0);
-    let mut end = 0;
-    // Characters between the first match of the stretch and the end of its last.
-    let mut length = Length { text, from: 0, to: 0, characters: 0, most: max_chars };
-    for start in 0..matches.len() {
-        length.start_at(matches[start].bytes.start);
-        if end < start + 1 {
-            // A match that is longer than a window is still the best there is.
-            end = start + 1;
-            *counts.entry(matches[start].goal).or_default() += 1;
-            length.reach(matches[start].bytes.end);
-        }
-        while let Some(next) = matches.get(end) {
-            if length.with(next.bytes.end) > max_chars {
-                break;
-            }
-            length.reach(next.bytes.end);
-            *counts.entry(next.goal).or_default() += 1;
-            neighbours += usize::from(are_neighbours(&matches[end - 1], next));
-            end += 1;
-        }
-        let quality = Quality { goals: counts.len(), neighbours, matches: end - start };
-        if quality > best.0 {
-            best = (quality, start..end);
-        }
-        if let Entry::Occupied(mut count) = counts.entry(matches[start].goal) {
-            *count.get_mut() -= 1;
-            if *count.get() == 0 {
-                count.remove();
-            }
-        }
-        if start + 1 < end {
-            neighbours -= usize::from(are_neighbours(&matches[start], &matches[start + 1]));
-        }
-    }
-    best.1
-}
-
-/// Whether two words stand side by side as in the query.
-fn are_neighbours(first: &Match, second: &Match) -> bool {
-    first.goal + 1 == second.goal && first.position + 1 == second.position
-}
-
-/// Counts the characters of a stretch of text whose ends only move forward.
-struct Length<'t> {
-    text: &'t str,
-    from: usize,
-    to: usize,
-    characters: usize,
-    /// Beyond so many, none is counted: the next match may be a book away.
-    most: usize,
-}
-
-impl Length<'_> {
-    fn start_at(&mut self, from: usize) {
-        let to = self.to.max(from);
-        let gone = self.text[self.from..from.min(self.to)].chars().count();
-        self.characters -= gone.min(self.characters);
-        (self.from, self.to) = (from, to);
-    }
-
-    fn with(&self, to: usize) -> usize {
-        let more = self.text.get(self.to..to).unwrap_or_default();
-        self.characters + more.chars().take(self.most + 1).count()
-    }
-
-    fn reach(&mut self, to: usize) {
-        self.characters = self.with(to);
-        self.to = self.to.max(to);
-    }
-}
-
 /// The window around a stretch: it begins at a paragraph or between words if it can.
-fn window(text: &str, stretch: Range<usize>, max_chars: usize) -> Range<usize> {
+fn window(shown: &Shown<'_>, stretch: Range<usize>, max_chars: usize) -> Range<usize> {
+    let text = shown.text();
     let length = text[stretch.clone()].chars().count();
     let room = max_chars.saturating_sub(length) / SHARE_BEFORE;
     let mut start = stretch.start;
-    let mut left = room;
-    let before = &text[..stretch.start];
-    for (at, character) in before.char_indices().rev() {
-        let line = before[..at].strip_suffix('\r').unwrap_or(&before[..at]);
-        if left == 0 || character == '\n' && line.ends_with(['\n', '\r']) {
+    for (at, character) in shown.before(stretch.start).take(room) {
+        let line = text[..at].strip_suffix('\r').unwrap_or(&text[..at]);
+        if character == '\n' && line.ends_with(['\n', '\r']) {
             break;
         }
         start = at;
-        left -= 1;
     }
-    let is_within_word = text[..start].ends_with(char::is_alphanumeric);
-    if is_within_word && let Some(blank) = text[start..stretch.start].find(char::is_whitespace) {
-        start += blank;
-    }
-    let passed = &text[start..stretch.start];
-    start += passed.len() - passed.trim_start().len();
-    start..end_within(text, start, stretch.end, max_chars)
+    start = shown.next_word(start, stretch.start);
+    start..end_within(shown, start, stretch.end, max_chars)
 }
 
 /// Where a window that begins at `start` ends: between words, if that is not before
 /// `at_least`.
-fn end_within(text: &str, start: usize, at_least: usize, max_chars: usize) -> usize {
-    let rest = &text[start..];
-    let cut = rest.char_indices().nth(max_chars).map(|(at, _)| start + at);
-    let Some(mut end) = cut else { return start + rest.trim_end().len() };
+fn end_within(shown: &Shown<'_>, start: usize, at_least: usize, max_chars: usize) -> usize {
+    let text = shown.text();
+    let Some(mut end) = shown.from(start).nth(max_chars).map(|(at, _)| at) else {
+        return start + text[start..].trim_end().len();
+    };
     let is_within_word = text[end..].starts_with(char::is_alphanumeric);
     let tail = text.get(at_least..end);
     if is_within_word && let Some(blank) = tail.and_then(|tail| tail.rfind(char::is_whitespace)) {

@@ -4,7 +4,7 @@ use jiff::civil::date;
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 
-use super::{Window, best_passage};
+use super::{Searched, Window, best_passage};
 use crate::search::analysis::{Analyzer, Language, Languages};
 use crate::search::query::Query;
 
@@ -14,7 +14,9 @@ fn parse(query: &str) -> Query {
 }
 
 fn find(text: &str, spans: &[Range<usize>], query: &str, most: usize) -> Option<Window> {
-    best_passage(text, spans, &parse(query), &mut Analyzer::new(Language::English), most)
+    let read = |bytes: &Range<usize>| Searched { bytes: bytes.clone(), is_aside: false };
+    let spans: Vec<_> = spans.iter().map(read).collect();
+    best_passage(text, &spans, &parse(query), &mut Analyzer::new(Language::English), most)
 }
 
 /// The one span of a text that is searched as a whole.
@@ -194,4 +196,63 @@ proptest! {
             prop_assert!(end <= window.bytes.end);
         }
     }
+}
+
+/// What is shown of a text in which each stretch of `marked` is aside.
+fn shown_beside(text: &str, asides: &[&str], query: &str, most: usize) -> (String, Window) {
+    let mut spans = Vec::new();
+    let mut at = 0;
+    for aside in asides {
+        let start = at + text[at..].find(aside).expect("it is there");
+        spans.push(Searched { bytes: at..start, is_aside: false });
+        at = start + aside.len();
+        spans.push(Searched { bytes: start..at, is_aside: true });
+    }
+    spans.push(Searched { bytes: at..text.len(), is_aside: false });
+    spans.sort_by_key(|span| span.is_aside);
+    let analyzer = &mut Analyzer::new(Language::English);
+    let window = best_passage(text, &spans, &parse(query), analyzer, most).expect("a window");
+    let mut shown = String::new();
+    let mut at = window.bytes.start;
+    for out in &window.left_out {
+        shown.push_str(&text[at..out.start]);
+        shown.push('…');
+        at = out.end;
+    }
+    shown.push_str(&text[at..window.bytes.end]);
+    (shown, window)
+}
+
+#[test]
+fn what_is_read_comes_before_addresses_and_comments() {
+    let badge = "https://img.example/github/iron-kettle/iron/kettle?color=573E7A";
+    let comment = "<!-- nobody reads this about an iron kettle -->";
+    let text =
+        format!("{comment}\n\n![Version]({badge}) Badges.\n\nAn iron [kettle]({badge}) here.");
+    let (shown, window) = shown_beside(&text, &[comment, badge, badge], "iron kettle", 60);
+    assert_eq!(shown, "An iron [kettle](…) here.");
+    let matched: Vec<&str> = window.matches.iter().map(|found| &text[found.clone()]).collect();
+    assert_eq!(matched, ["iron", "kettle"]);
+    // What stands only there is found all the same, and begins between words.
+    let (shown, window) = shown_beside(&text, &[comment, badge, badge], "color", 90);
+    assert!(shown.contains("iron/kettle?color=573E7A"), "{shown}");
+    assert_eq!(&text[window.matches[0].clone()], "color");
+    let (shown, _) = shown_beside(&text, &[comment, badge, badge], "badges", 60);
+    assert_eq!(shown, "![Version](…) Badges.\n\nAn iron [kettle](…) here.");
+}
+
+#[test]
+fn a_window_begins_with_what_is_read() {
+    let comment = "<!-- a comment of forty characters at least -->";
+    let text = format!("{comment} {comment}\nthe lid is here");
+    let (shown, _) = shown_beside(&text, &[comment, comment], "lid", 60);
+    assert_eq!(shown, "the lid is here");
+    let (shown, _) = shown_beside(&text, &[comment, comment], "nothing", 60);
+    assert_eq!(shown, "the lid is here");
+}
+
+#[test]
+fn short_tags_stay() {
+    let (shown, _) = shown_beside("press <kbd>Ctrl</kbd> twice", &["<kbd>", "</kbd>"], "ctrl", 60);
+    assert_eq!(shown, "press <kbd>Ctrl</kbd> twice");
 }

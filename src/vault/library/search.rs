@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::search::index::{Namespace, PartitionSet};
-use crate::search::passage::best_passage;
+use crate::search::passage::{Searched, Window, best_passage};
 use crate::search::query::Query;
 use crate::search::ranking::Request;
 use crate::vault::analyzers::Lent;
@@ -14,7 +14,7 @@ use crate::vault::answers::{
 };
 use crate::vault::catalog::{CONFLICT_COPY, Note};
 use crate::vault::library::lists::is_in;
-use crate::vault::markdown::{self, Heading};
+use crate::vault::markdown::{self, Heading, Span, SpanKind};
 use crate::vault::view::{Stale, View};
 
 /// The longest passage, in characters.
@@ -113,7 +113,11 @@ fn passage(
     let parsed = markdown::parse_body(&text, start);
     let body = &text[start..];
     let in_body = |bytes: &Range<usize>| Some(bytes.start.checked_sub(start)?..bytes.end - start);
-    let spans: Vec<_> = parsed.spans.iter().filter_map(|span| in_body(&span.bytes)).collect();
+    let searched = |span: &Span| {
+        let is_aside = span.kind == SpanKind::Aside;
+        Some(Searched { bytes: in_body(&span.bytes)?, is_aside })
+    };
+    let spans: Vec<_> = parsed.spans.iter().filter_map(searched).collect();
     let analyzer = analyzers.of(language);
     let window = best_passage(body, &spans, query, analyzer, PASSAGE_CHARACTERS);
     Ok(window.map_or_else(Passage::default, |window| {
@@ -123,7 +127,7 @@ fn passage(
         // A window may begin in the section before.
         let found = window.matches.first().map_or(first, |found| line_of(found.start));
         let above = headings_above(&parsed.headings, found);
-        let (line, matches) = on_one_line(body, &window.bytes, &window.matches);
+        let (line, matches) = on_one_line(body, &window);
         Passage {
             text: line,
             matches,
@@ -141,40 +145,67 @@ fn headings_above(headings: &[Heading], line: u32) -> Vec<&Heading> {
     above.collect()
 }
 
-/// A stretch of a text with every run of white space as one blank and no control
-/// characters, and where the matches are in it, in characters.
-fn on_one_line(
-    text: &str,
-    stretch: &Range<usize>,
-    matches: &[Range<usize>],
-) -> (String, Vec<Range<usize>>) {
-    let mut line = String::new();
-    let mut length = 0;
+/// A window of a text with every run of white space as one blank, no control characters
+/// and `…` for what is left out, and where the matches are in it, in characters.
+fn on_one_line(text: &str, window: &Window) -> (String, Vec<Range<usize>>) {
+    let mut line = OneLine::default();
     let mut begun = 0;
     let mut marked: Vec<Range<usize>> = Vec::new();
-    let mut matches = matches.iter().peekable();
-    for (offset, character) in text[stretch.clone()].char_indices() {
-        let at = stretch.start + offset;
-        if matches.peek().is_some_and(|found| found.start == at) {
-            begun = length;
-        }
-        if character.is_whitespace() {
-            if length > 0 && !line.ends_with(' ') {
-                line.push(' ');
-                length += 1;
+    let mut matches = window.matches.iter().peekable();
+    let mut left_out = window.left_out.iter().peekable();
+    for (offset, character) in text[window.bytes.clone()].char_indices() {
+        let at = window.bytes.start + offset;
+        while left_out.next_if(|out| out.end <= at).is_some() {}
+        if let Some(out) = left_out.peek().filter(|out| out.start <= at) {
+            if out.start == at {
+                line.leave_out();
             }
-        } else if !character.is_control() {
-            line.push(character);
-            length += 1;
+            continue;
         }
+        if matches.peek().is_some_and(|found| found.start == at) {
+            begun = line.length;
+        }
+        line.push(character);
         if let Some(found) = matches.next_if(|found| found.end <= at + character.len_utf8())
             && found.start < found.end
         {
-            marked.push(begun..length);
+            marked.push(begun..line.length);
         }
     }
-    while line.ends_with(' ') {
-        line.pop();
+    (line.finish(), marked)
+}
+
+/// A line in the making, and its length in characters.
+#[derive(Default)]
+struct OneLine {
+    text: String,
+    length: usize,
+}
+
+impl OneLine {
+    fn push(&mut self, character: char) {
+        if character.is_whitespace() {
+            if self.length > 0 && !self.text.ends_with(' ') {
+                self.add(' ');
+            }
+        } else if !character.is_control() {
+            self.add(character);
+        }
     }
-    (line, marked)
+
+    fn leave_out(&mut self) {
+        if !self.text.trim_end().ends_with('…') {
+            self.add('…');
+        }
+    }
+
+    fn add(&mut self, character: char) {
+        self.text.push(character);
+        self.length += 1;
+    }
+
+    fn finish(mut self) -> String {
+        self.text.truncate(self.text.trim_end().len());
+        self.text
+    }
 }
