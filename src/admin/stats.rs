@@ -62,13 +62,13 @@ fn write_health(answer: &mut impl Write, health: &IndexHealth, paint: Paint) -> 
         writeln!(answer, "{name}{}", paint_plain(value))
     };
     line("indexed", &format!("{} of {} files", health.indexed, health.files))?;
-    line(
-        "changes",
-        &match &health.watching {
+    if let Some(watching) = &health.watching {
+        let how = match watching {
             Watching::Events => "the system tells".to_owned(),
             Watching::Polling(reason) => format!("by looking again and again: {reason}"),
-        },
-    )?;
+        };
+        line("changes", &how)?;
+    }
     if let Some(last) = health.last_change {
         let lag = health.lag_milliseconds.map(|lag| format!(", taken in after {lag} ms"));
         line("last change", &format!("{last}{}", lag.unwrap_or_default()))?;
@@ -123,8 +123,8 @@ pub fn as_json(stats: &VaultStats) -> Value {
         .iter()
         .map(|(copy, of)| json!({ "path": copy.as_str(), "of": of.as_str() }));
     let polling = match &health.watching {
-        Watching::Events => None,
-        Watching::Polling(reason) => Some(reason),
+        None | Some(Watching::Events) => None,
+        Some(Watching::Polling(reason)) => Some(reason),
     };
     json!({
         "notes": stats.notes,

@@ -318,8 +318,8 @@ pub struct IndexHealth {
     pub last_change: Option<Timestamp>,
     /// How long that took, from the file's stamp on, in milliseconds.
     pub lag_milliseconds: Option<u64>,
-    /// How changes are noticed.
-    pub watching: Watching,
+    /// How changes are noticed; `None` if nobody waits for them.
+    pub watching: Option<Watching>,
     /// The time zone in which dates without a zone are read.
     pub time_zone: String,
 }
@@ -342,6 +342,12 @@ pub enum SkipReason {
     /// git-crypt is locked on this machine.
     #[error("it is encrypted and locked on this machine")]
     Locked,
+    /// A symbolic link: none is followed, for it may lead anywhere.
+    #[error("it is a symbolic link, and none is followed")]
+    Link,
+    /// A FIFO, a socket or a device.
+    #[error("it is no file")]
+    NotAFile,
     /// Larger than the limit.
     #[error("it is too large")]
     TooLarge,

@@ -71,10 +71,9 @@ impl Vault {
         self.0.watcher.get().is_some()
     }
 
-    /// How changes on the disk are noticed.
-    pub(super) fn watching(&self) -> Watching {
-        let unwatched = || Watching::Polling("the vault is not watched".to_owned());
-        self.0.watcher.get().map_or_else(unwatched, Watcher::state)
+    /// How changes on the disk are noticed; `None` if nobody waits for them.
+    pub(super) fn watching(&self) -> Option<Watching> {
+        self.0.watcher.get().map(Watcher::state)
     }
 }
 

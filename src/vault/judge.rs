@@ -17,7 +17,7 @@ use crate::access::path::VaultPath;
 use crate::clock::UnixTime;
 use crate::vault::fingerprint::Inode;
 use crate::vault::snapshot::{ServedPage, Snapshot};
-use crate::vault::survey::{Stability, Survey, SurveyedPage};
+use crate::vault::survey::{JudgedOddity, Stability, Survey, SurveyedPage};
 
 /// How far apart two surveys are that may lower a class. The clock counts whole
 /// seconds, so this is more than two of them for certain.
@@ -105,6 +105,7 @@ pub(super) fn publish(
         rules_are_settled: survey.fingerprint.rules_are_settled_at(survey.moment),
         surveyed: survey.pages,
         private_dot_files: survey.private_dot_files,
+        oddities: at_least_as_strict(survey.oddities, previous),
         folders: survey.folders,
         fingerprint: survey.fingerprint,
         doubts: survey.doubts,
@@ -113,6 +114,23 @@ pub(super) fn publish(
         begun,
         is_outdated: AtomicBool::new(false),
     }
+}
+
+/// Oddities with the class that they have now or had before, whichever is stricter: they
+/// are told of for help only, and nobody waits for them.
+fn at_least_as_strict(
+    oddities: Vec<JudgedOddity>,
+    previous: Option<&Snapshot>,
+) -> Vec<JudgedOddity> {
+    let before = |path: &VaultPath| {
+        let odd = previous?.oddities.iter().find(|before| before.path == *path);
+        odd.map(|before| before.class).max(previous?.page(path).map(|page| page.class))
+    };
+    let raised = oddities.into_iter().map(|oddity| {
+        let class = before(&oddity.path).map_or(oddity.class, |class| class.max(oddity.class));
+        JudgedOddity { class, ..oddity }
+    });
+    raised.collect()
 }
 
 type Pages = Arc<BTreeMap<VaultPath, ServedPage>>;

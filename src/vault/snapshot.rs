@@ -12,7 +12,9 @@ use crate::access::path::VaultPath;
 use crate::clock::{Clock, UnixTime};
 use crate::vault::fingerprint::{Fingerprint, Inode};
 use crate::vault::judge::{Departed, Lowering, publish};
-use crate::vault::survey::{Prospect, Stability, SurveyedPages, Surveyor, Trouble, Twin};
+use crate::vault::survey::{
+    JudgedOddity, Prospect, Stability, SurveyedPages, Surveyor, Trouble, Twin,
+};
 
 /// Every page with its class. Never changed; replaced as a whole.
 #[derive(Debug)]
@@ -21,6 +23,8 @@ pub(super) struct Snapshot {
     /// What they were judged by.
     pub(super) surveyed: Arc<SurveyedPages>,
     pub(super) private_dot_files: Vec<String>,
+    /// What is a page by its name only. No class is lowered while we run.
+    pub(super) oddities: Vec<JudgedOddity>,
     /// Every folder that was read, relative to the vault.
     pub(super) folders: Vec<Arc<str>>,
     /// The classes of pages that went not long ago, and when they were missed.

@@ -1,5 +1,6 @@
 //! Looks at the vault once: what the disk has, and what git says of it.
 
+mod oddities;
 mod prospect;
 
 use std::collections::{BTreeMap, HashMap};
@@ -19,6 +20,7 @@ use crate::vault::rules;
 use crate::vault::rulings::{GitSource, Outcome, Ruled, Rulings, Source, Steadiness};
 use crate::vault::walk::{FoundPage, Listings, Walk, walk};
 
+pub(super) use self::oddities::JudgedOddity;
 pub(super) use self::prospect::Prospect;
 
 /// Looks at one vault, again and again. Remembers what need not be read twice.
@@ -65,6 +67,7 @@ pub(super) struct Survey {
     /// The same as last time if nothing has changed.
     pub(super) pages: Arc<SurveyedPages>,
     pub(super) private_dot_files: Vec<String>,
+    pub(super) oddities: Vec<JudgedOddity>,
     /// Every folder that was read, relative to the vault.
     pub(super) folders: Vec<Arc<str>>,
     pub(super) fingerprint: Fingerprint,
@@ -182,13 +185,14 @@ impl Surveyor {
         }
         let judgement = self.stored(moment).and_then(|stored| {
             let outcome = self.rule(&walk, &fingerprint, &stored, &doubts)?;
-            Ok((outcome, stored))
+            let oddities = self.judge_oddities(&walk, &stored, !doubts.is_empty())?;
+            Ok((outcome, stored, oddities))
         });
         // Whatever failed meanwhile may have failed for that.
         if !fingerprint.rules_still_hold() {
             return Ok(None);
         }
-        let (mut outcome, stored) = judgement?;
+        let (mut outcome, stored, oddities) = judgement?;
         self.refuse_lost_rules(&stored, &fingerprint)?;
         let steadiness = Steadiness::since(moment, &fingerprint, root.path());
         self.rulings.keep(&walk, &mut outcome, steadiness);
@@ -196,9 +200,16 @@ impl Surveyor {
         let private_dot_files = walk.private_dot_files().map(|(disk, _)| disk.clone()).collect();
         let folders = walk.folders.iter().map(|folder| Arc::clone(&folder.relative)).collect();
         let pages = self.assemble(&walk, outcome.folders, stored);
-        let survey =
-            Survey { moment, pages, private_dot_files, folders, fingerprint, doubts, stability };
-        Ok(Some(survey))
+        Ok(Some(Survey {
+            moment,
+            pages,
+            private_dot_files,
+            oddities,
+            folders,
+            fingerprint,
+            doubts,
+            stability,
+        }))
     }
 
     /// Goes on with another folder that has come in the vault's place, if it is the same

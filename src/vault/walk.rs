@@ -50,6 +50,8 @@ pub(super) struct Listing {
     /// Files such as `.private.md`: hidden, so no pages, but secret by their name,
     /// and so is every page that is a hard link to one.
     pub(super) private_dot_files: Vec<(String, Inode)>,
+    /// What is a page by its name only.
+    pub(super) oddities: Vec<Oddity>,
     /// The names of the folders in it that are entered.
     folders: Vec<String>,
 }
@@ -70,6 +72,23 @@ pub(super) struct FoundPage {
     /// As the disk spells it.
     pub(super) disk: Arc<str>,
     pub(super) inode: Inode,
+}
+
+/// Something with the name of a page that is never opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Oddity {
+    pub(super) path: VaultPath,
+    /// As the disk spells it.
+    pub(super) disk: Arc<str>,
+    pub(super) kind: OddityKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OddityKind {
+    /// A symbolic link, wherever it leads: none is followed.
+    Link,
+    /// A FIFO, a socket or a device.
+    Special,
 }
 
 /// What the folders of a vault held when they were read last.
@@ -106,6 +125,11 @@ impl Walk {
     /// Hidden files that are secret by their names.
     pub(super) fn private_dot_files(&self) -> impl Iterator<Item = &(String, Inode)> {
         self.folders.iter().flat_map(|folder| &folder.listing.private_dot_files)
+    }
+
+    /// What is a page by its name only.
+    pub(super) fn oddities(&self) -> impl Iterator<Item = &Oddity> {
+        self.folders.iter().flat_map(|folder| &folder.listing.oddities)
     }
 }
 
@@ -198,6 +222,7 @@ impl Listing {
             reading: Reading::Denied,
             pages: Vec::new(),
             private_dot_files: Vec::new(),
+            oddities: Vec::new(),
             folders: Vec::new(),
         }
     }
@@ -250,6 +275,13 @@ impl Listing {
                 let disk = join(relative, &name);
                 if let Ok(path) = disk.parse() {
                     self.pages.push(FoundPage { path, disk: disk.into(), inode });
+                }
+            } else if !metadata.is_dir() && !hidden && !is_leftover(&name) {
+                let disk = join(relative, &name);
+                let kind =
+                    if metadata.is_symlink() { OddityKind::Link } else { OddityKind::Special };
+                if let Ok(path) = disk.parse() {
+                    self.oddities.push(Oddity { path, disk: disk.into(), kind });
                 }
             }
         }

@@ -102,7 +102,7 @@ fn figures() -> VaultStats {
             conflict_copies: vec![(path("b (conflicted copy).md"), path("b.md"))],
             last_change: Some(moment()),
             lag_milliseconds: Some(40),
-            watching: Watching::Polling("too many folders".to_owned()),
+            watching: Some(Watching::Polling("too many folders".to_owned())),
             time_zone: "Europe/Vienna".to_owned(),
         },
     }

@@ -281,7 +281,7 @@ fn stats_name_what_is_not_searched_and_why() {
             conflict_copies: Vec::new(),
             last_change: None,
             lag_milliseconds: None,
-            watching: Watching::Polling("no inotify watches are left".to_owned()),
+            watching: Some(Watching::Polling("no inotify watches are left".to_owned())),
             time_zone: "Europe/Berlin".to_owned(),
         },
     };

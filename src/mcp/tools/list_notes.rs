@@ -18,7 +18,7 @@ use crate::mcp::service::McpServer;
 use crate::vault::answers::{ListOrder, ListPlace, ListRequest, NoteList};
 use crate::vault::{Unavailable, Vault};
 
-const DEFAULT_LIMIT: u32 = 50;
+const DEFAULT_LIMIT: u32 = 20;
 const MOST: u32 = 200;
 
 const NO_SUCH_ORDER: &str = "There is no such order. sort is path, title, newest or oldest.";
@@ -45,7 +45,7 @@ pub(super) struct ListNotesArguments {
 /// Which part of which list: so many notes behind a cursor.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct PageArguments {
-    /// Default 50, at most 200.
+    /// Default 20, at most 200.
     #[serde(default, deserialize_with = "whole")]
     limit: u32,
     /// `next_cursor` of the answer before, with the same arguments.

@@ -173,8 +173,9 @@ impl HealthEntry {
             last_change: health.last_change.map(moment).unwrap_or_default(),
             lag_ms: health.lag_milliseconds,
             watching: match &health.watching {
-                Watching::Events => "events".to_owned(),
-                Watching::Polling(reason) => format!("polling: {}", shortened(reason, 200)),
+                None => "none".to_owned(),
+                Some(Watching::Events) => "events".to_owned(),
+                Some(Watching::Polling(reason)) => format!("polling: {}", shortened(reason, 200)),
             },
             time_zone: health.time_zone.clone(),
         }
@@ -201,7 +202,7 @@ pub(in crate::mcp) fn as_text(stats: &VaultStats) -> String {
     for (path, reason) in health.skipped.iter().take(MOST) {
         let _ = write!(text, "\n- not {}: {reason}", single_line(path.as_str()));
     }
-    if let Watching::Polling(reason) = &health.watching {
+    if let Some(Watching::Polling(reason)) = &health.watching {
         let _ = write!(text, "\nChanges are found by polling: {}", shortened(reason, 200));
     }
     text

@@ -58,10 +58,10 @@ pub(super) fn items(query: &str) -> Vec<Item<'_>> {
             && let Some((text, is_quoted, read)) = value(&rest[length..])
         {
             let source = &rest[..length + read];
-            items.push(Item { sign, field: Some(field), text, source, is_quoted });
+            add(&mut items, Item { sign, field: Some(field), text, source, is_quoted });
             at += source.len();
         } else if let Some((text, is_quoted, read)) = value(rest) {
-            items.push(Item { sign, field: None, text, source: text, is_quoted });
+            add(&mut items, Item { sign, field: None, text, source: text, is_quoted });
             at += read;
         } else {
             // A quotation mark that none follows.
@@ -69,6 +69,25 @@ pub(super) fn items(query: &str) -> Vec<Item<'_>> {
         }
     }
     items
+}
+
+/// Adds an item. `NOT word` is `-word`, as other engines have it. What is all in capitals
+/// is a message that somebody looks for, `HTTP 404 NOT FOUND`.
+fn add<'q>(items: &mut Vec<Item<'q>>, item: Item<'q>) {
+    let is_not = |before: &Item<'_>| {
+        let is_word = before.sign.is_none() && before.field.is_none() && !before.is_quoted;
+        is_word && before.text == "NOT"
+    };
+    let can_be_excluded = item.sign.is_none() && !is_all_in_capitals(item.text);
+    if can_be_excluded && items.pop_if(|before| is_not(before)).is_some() {
+        items.push(Item { sign: Some(Sign::Excluded), ..item });
+    } else {
+        items.push(item);
+    }
+}
+
+fn is_all_in_capitals(text: &str) -> bool {
+    text.chars().any(char::is_uppercase) && !text.chars().any(char::is_lowercase)
 }
 
 /// Whether a text would be read as something else than words if it began an item.

@@ -4,7 +4,7 @@
 //! Words (any may match, all are preferred), `"phrase"`, `+required`, `-excluded`,
 //! `title:word`, `tag:name`, `path:part`, `after:2024-05-17` (that day and later),
 //! `before:2024-05-17` (earlier than that day, so that the two together leave nothing
-//! out), each with quotation marks and `-`.
+//! out), each with quotation marks and `-`. `NOT word` is `-word`.
 
 use std::fmt::Write as _;
 
@@ -22,6 +22,9 @@ mod items;
 #[cfg(test)]
 mod tests;
 mod words;
+
+/// The query that all notes answer.
+const EVERYTHING: &str = "*";
 
 /// How much of a query is read, in bytes.
 const LONGEST_QUERY: usize = 8 * 1024;
@@ -119,6 +122,13 @@ impl Query {
     #[must_use]
     pub fn is_filter_only(&self) -> bool {
         self.scored.is_empty()
+    }
+
+    /// Whether it has nothing that can be looked for, such as a lone `"`: no note answers
+    /// it. `*` is known everywhere for all there is.
+    #[must_use]
+    pub fn asks_nothing(&self) -> bool {
+        self.scored.is_empty() && self.interpreted.is_empty()
     }
 
     /// The query in its normal form, which is read as the same query: dates in full,
@@ -353,6 +363,9 @@ impl<'t> Reading<'t> {
             self.query.whole = self.reader.titles(text);
         }
         let mut query = self.query;
+        if self.pieces.is_empty() && text.trim() == EVERYTHING {
+            self.pieces.push(EVERYTHING.to_owned());
+        }
         query.interpreted = self.pieces.join(" ");
         let bounds = [("after", query.from), ("before", query.until)];
         for (name, bound) in bounds.into_iter().filter_map(|(name, bound)| Some((name, bound?))) {

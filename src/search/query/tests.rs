@@ -141,7 +141,34 @@ fn frequent_words_are_ignored_unless_there_are_no_others() {
     check("tag:x the", &["the"], &[]);
     check("\"to be\" egg", &["to be", "egg"], &[]);
     check("+the egg", &["+the", "egg"], &[]);
-    check("eggs AND NOT ham", &["egg/eggs", "ham"], &[]);
+    check("eggs and not ham", &["egg/eggs", "ham"], &[]);
+}
+
+#[test]
+fn what_follows_not_is_excluded() {
+    check("eggs NOT ham", &["egg/eggs"], &["ham"]);
+    check("eggs AND NOT \"iron lid\"", &["egg/eggs"], &["iron lid"]);
+    check("NOT ham", &[], &["ham"]);
+    check("eggs NOT title:ham", &["egg/eggs"], &["title:ham"]);
+    assert_eq!(parse("eggs NOT tag:ham").tags, [(false, "ham".into())]);
+    assert_eq!(parse("eggs NOT ham").interpreted(), "eggs -ham");
+    // An error message, a quotation, and a sign of its own.
+    check("error NOT FOUND", &["error", "found"], &[]);
+    check("eggs \"NOT\" ham", &["egg/eggs", "not", "ham"], &[]);
+    check("eggs NOT +ham", &["egg/eggs", "+ham"], &[]);
+    check("eggs NOT", &["egg/eggs"], &[]);
+}
+
+#[test]
+fn without_a_letter_nothing_is_asked_and_a_star_asks_for_all() {
+    for nothing in ["\"", "+", "- -", "\"\"", "?!", "**"] {
+        assert!(parse(nothing).asks_nothing(), "{nothing}");
+    }
+    assert!(!parse(" * ").asks_nothing());
+    assert_eq!(parse("*").interpreted(), "*");
+    for something in ["-ham", "tag:x", "after:7d", "the", "x"] {
+        assert!(!parse(something).asks_nothing(), "{something}");
+    }
 }
 
 #[test]

@@ -105,7 +105,9 @@ impl<P: Clone> Index<P> {
         let filter = Filter::new(&parts, request);
         let mut corrections = Corrections::default();
         let wanted = Wanted::of(&parts, &request.query.scored, &mut corrections);
-        let (hits, total) = if request.query.scored.is_empty() {
+        let (hits, total) = if request.query.asks_nothing() {
+            (Vec::new(), 0)
+        } else if request.query.scored.is_empty() {
             listed(&parts, &filter, request)
         } else {
             let scoring = Scoring::new(self.statistics(request.visible));

@@ -5,15 +5,16 @@ use std::collections::{BTreeMap, HashSet};
 use std::hash::{BuildHasher as _, RandomState};
 
 use crate::access::path::VaultPath;
-use crate::vault::answers::{IndexHealth, VaultStats, Watching};
+use crate::vault::answers::{IndexHealth, SkipReason, VaultStats, Watching};
 use crate::vault::library::tags;
 use crate::vault::links::{self, name_keys, path_key};
 use crate::vault::view::{Inbox, View};
+use crate::vault::walk::OddityKind;
 
 /// So many tags are named.
 const TOP_TAGS: usize = 20;
 
-pub(in crate::vault) fn gather(view: &View<'_>, watching: Watching) -> VaultStats {
+pub(in crate::vault) fn gather(view: &View<'_>, watching: Option<Watching>) -> VaultStats {
     let mut folders: BTreeMap<&str, usize> = BTreeMap::new();
     let (mut notes, mut bytes, mut invalid_frontmatter) = (0, 0, 0);
     let mut conflict_copies = Vec::new();
@@ -115,14 +116,23 @@ fn health(
     view: &View<'_>,
     indexed: usize,
     conflict_copies: Vec<(VaultPath, VaultPath)>,
-    watching: Watching,
+    watching: Option<Watching>,
 ) -> IndexHealth {
-    let skipped: Vec<_> = view
+    let mut skipped: Vec<_> = view
         .shelf
         .skipped()
         .filter(|(path, _)| view.may_know_of(path))
         .map(|(path, reason)| (path.clone(), reason.clone()))
         .collect();
+    let oddities = view.snapshot.oddities.iter().filter(|odd| view.viewer.may_see(odd.class));
+    skipped.extend(oddities.map(|odd| {
+        let reason = match odd.kind {
+            OddityKind::Link => SkipReason::Link,
+            OddityKind::Special => SkipReason::NotAFile,
+        };
+        (odd.path.clone(), reason)
+    }));
+    skipped.sort_by(|(one, _), (other, _)| one.cmp(other));
     let last = view.shelf.last_change(view.visible(Inbox::Included));
     IndexHealth {
         files: indexed + skipped.len(),

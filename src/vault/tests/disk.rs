@@ -5,8 +5,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use super::{CONFIDENTIAL, Folder, HIDDEN, ORDINARY, PEOPLE, everything};
+use super::{CONFIDENTIAL, Folder, HIDDEN, ORDINARY, PEOPLE, everything, viewer};
+use crate::access::permit::Viewer;
+use crate::contract::scope::Scope;
 use crate::vault::ReadError;
+use crate::vault::answers::SkipReason;
 
 fn make_fifo(path: &std::path::Path) {
     assert!(Command::new("mkfifo").arg(path).status().expect("mkfifo").success());
@@ -314,4 +317,35 @@ fn a_plain_folder_needs_no_rules() {
     fs::rename(folder.at(".git"), folder.at("moved")).expect("a rename");
     assert_eq!(vault.read("wiki/people/ann.md"), Err(super::UNAVAILABLE));
     assert_eq!(vault.read("missing.md"), Err(super::UNAVAILABLE));
+}
+
+/// L12: what has the name of a note and cannot be one is named with the reason, to those
+/// who might read a note there.
+#[test]
+fn links_and_pipes_are_told_of_to_those_who_might_read_there() {
+    let folder = Folder::repository();
+    for path in ["open/link.md", "closed/link.md", "link.private.md"] {
+        symlink("/etc/hostname", folder.at(path)).expect("a link");
+    }
+    let made = Command::new("mkfifo").arg(folder.at("open/pipe.md")).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    let vault = folder.open();
+    let skipped = |viewer: Viewer| {
+        let health = vault.vault.stats(&viewer).expect("an answer").health;
+        assert_eq!(health.files, health.indexed + health.skipped.len());
+        let skipped = health.skipped.into_iter();
+        skipped.map(|(path, reason)| (path.to_string(), reason)).collect::<Vec<_>>()
+    };
+    let open = [("open/link.md", SkipReason::Link), ("open/pipe.md", SkipReason::NotAFile)];
+    let closed = ("closed/link.md", SkipReason::Link);
+    let named = |(path, reason): (&str, SkipReason)| (path.to_owned(), reason);
+    let all: Vec<_> = [closed].into_iter().chain(open.clone()).map(named).collect();
+    assert_eq!(skipped(viewer(&[Scope::Read])), open.clone().map(named));
+    assert_eq!(skipped(everything()), all);
+    // A rule that is taken away does not open what was closed: nobody waits for links.
+    folder.write(".gitattributes", "");
+    assert_eq!(skipped(viewer(&[Scope::Read])), open.map(named));
+    folder.remove("open/link.md");
+    assert_eq!(skipped(viewer(&[Scope::Read])).len(), 1);
+    assert_eq!(vault.read("open/link.md"), Err(HIDDEN));
 }

@@ -181,6 +181,7 @@ fn an_incremental_survey_is_one_from_nothing() {
                 (Ok(known), Ok(anew)) => {
                     assert_eq!(known.pages, anew.pages, "seed {seed}, step {step}");
                     assert_eq!(known.private_dot_files, anew.private_dot_files);
+                    assert_eq!(known.oddities, anew.oddities, "seed {seed}, step {step}");
                     assert_eq!(known.doubts, anew.doubts, "seed {seed}, step {step}");
                     assert_eq!(known.stability, anew.stability);
                 }
