@@ -50,7 +50,7 @@ impl McpServer {
         description = "Finds notes by words, phrases, tags, folders and dates; best first, each \
             with its best passage, lines and heading. Start here when you do not know the path. \
             Syntax: words (notes with all of them first), \"a phrase\", +required, -excluded, \
-            title:x, tag:x, path:x, after:2026-01-31, before:7d. \
+            title:x, tag:x, path:x, after:2026-01-31, before:7d, tag:x OR tag:y. \
             Example: {\"query\": \"heat pump tag:house after:90d\"}. \
             Then read what looks right with read_note, by heading or lines.",
         output_schema = schema_for_output::<SearchAnswer>(),

@@ -11,6 +11,8 @@ pub(super) struct Item<'q> {
     /// With its field and quotation marks: what it is if it does not fit the field.
     pub(super) source: &'q str,
     pub(super) is_quoted: bool,
+    /// Whether `OR` stands between it and the item before.
+    pub(super) is_alternative: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +39,9 @@ const FIELDS: [(&str, QueryField); 5] = [
     ("before:", QueryField::Before),
 ];
 
+const NOT: &str = "NOT";
+const OR: &str = "OR";
+
 /// Cuts a query into its items, in one pass.
 pub(super) fn items(query: &str) -> Vec<Item<'_>> {
     let mut items = Vec::new();
@@ -58,10 +63,14 @@ pub(super) fn items(query: &str) -> Vec<Item<'_>> {
             && let Some((text, is_quoted, read)) = value(&rest[length..])
         {
             let source = &rest[..length + read];
-            add(&mut items, Item { sign, field: Some(field), text, source, is_quoted });
+            let field = Some(field);
+            let item = Item { sign, field, text, source, is_quoted, is_alternative: false };
+            add(&mut items, item);
             at += source.len();
         } else if let Some((text, is_quoted, read)) = value(rest) {
-            add(&mut items, Item { sign, field: None, text, source: text, is_quoted });
+            let (field, source) = (None, text);
+            let item = Item { sign, field, text, source, is_quoted, is_alternative: false };
+            add(&mut items, item);
             at += read;
         } else {
             // A quotation mark that none follows.
@@ -71,18 +80,23 @@ pub(super) fn items(query: &str) -> Vec<Item<'_>> {
     items
 }
 
-/// Adds an item. `NOT word` is `-word`, as other engines have it. What is all in capitals
-/// is a message that somebody looks for, `HTTP 404 NOT FOUND`.
-fn add<'q>(items: &mut Vec<Item<'q>>, item: Item<'q>) {
-    let is_not = |before: &Item<'_>| {
-        let is_word = before.sign.is_none() && before.field.is_none() && !before.is_quoted;
-        is_word && before.text == "NOT"
-    };
-    let can_be_excluded = item.sign.is_none() && !is_all_in_capitals(item.text);
-    if can_be_excluded && items.pop_if(|before| is_not(before)).is_some() {
-        items.push(Item { sign: Some(Sign::Excluded), ..item });
-    } else {
-        items.push(item);
+/// Adds an item. `NOT word` is `-word`, and `OR` makes alternatives, as other engines have
+/// it. What is all in capitals is a message that somebody looks for, `HTTP 404 NOT FOUND`.
+fn add<'q>(items: &mut Vec<Item<'q>>, mut item: Item<'q>) {
+    let is_message = item.field.is_none() && is_all_in_capitals(item.text);
+    if item.sign.is_none() && !is_message && items.pop_if(|before| before.is(NOT)).is_some() {
+        item.sign = Some(Sign::Excluded);
+    }
+    if items.len() > 1 && items.pop_if(|before| before.is(OR)).is_some() {
+        item.is_alternative = true;
+    }
+    items.push(item);
+}
+
+impl Item<'_> {
+    fn is(&self, operator: &str) -> bool {
+        let is_word = self.sign.is_none() && self.field.is_none() && !self.is_quoted;
+        is_word && self.text == operator
     }
 }
 
@@ -93,6 +107,11 @@ fn is_all_in_capitals(text: &str) -> bool {
 /// Whether a text would be read as something else than words if it began an item.
 pub(super) fn begins_with_field(text: &str) -> bool {
     field_at(text).is_some()
+}
+
+/// Whether a text would be read as something else than a word if it were an item.
+pub(super) fn is_operator(text: &str) -> bool {
+    text == NOT || text == OR
 }
 
 /// The sign before a word. A lone one is text (L19), and so are several, as in

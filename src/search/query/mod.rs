@@ -4,7 +4,8 @@
 //! Words (any may match, all are preferred), `"phrase"`, `+required`, `-excluded`,
 //! `title:word`, `tag:name`, `path:part`, `after:2024-05-17` (that day and later),
 //! `before:2024-05-17` (earlier than that day, so that the two together leave nothing
-//! out), each with quotation marks and `-`. `NOT word` is `-word`.
+//! out), each with quotation marks and `-`. `NOT word` is `-word`; of what `OR` joins, a
+//! note must have one.
 
 use std::fmt::Write as _;
 
@@ -13,10 +14,13 @@ use jiff::{Timestamp, ZonedDateTime};
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::analysis::Languages;
+pub use clause::{Choice, Clause, TermGroup};
 use dates::day;
-use items::{Item, QueryField, Sign, begins_with_field, is_quotation_mark, items};
+use items::{Item, QueryField, Sign, begins_with_field, is_operator, is_quotation_mark, items};
 use words::{Chunk, Reader};
 
+mod choices;
+mod clause;
 mod dates;
 mod items;
 #[cfg(test)]
@@ -50,6 +54,8 @@ pub struct Query {
     pub tags: Vec<(bool, Box<str>)>,
     /// What the path must contain (`true`) or must not, in lower case.
     pub paths: Vec<(bool, Box<str>)>,
+    /// Of each of these a note must have at least one.
+    pub choices: Vec<Vec<Choice>>,
     /// The whole query as if it were a title, in each language: its terms, separated by
     /// blanks. Empty if it is more than words.
     pub whole: Vec<Box<str>>,
@@ -59,38 +65,6 @@ pub struct Query {
     from: Option<Bound>,
     until: Option<Bound>,
     interpreted: String,
-}
-
-/// Something to look for: a word, or a phrase of several.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Clause {
-    /// At adjacent positions, if there are several.
-    pub words: Vec<TermGroup>,
-    /// Whether a note must have it.
-    pub is_required: bool,
-    /// Whether only the title counts.
-    pub in_title: bool,
-}
-
-impl Clause {
-    /// Whether it is more than a word: a note has it only at certain places.
-    fn is_phrase(&self) -> bool {
-        self.words.len() > 1 || self.words.iter().any(|word| !word.parts.is_empty())
-    }
-}
-
-/// A word with everything that it may be in a note: one of the terms, or the parts, one
-/// behind the other.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TermGroup {
-    /// As it is typed.
-    pub typed: String,
-    /// Terms, each of which is the whole word: its stem in each language, and as it is.
-    pub alternatives: Vec<Box<str>>,
-    /// The parts of an identifier, or the pairs of a run without blanks, as terms at
-    /// adjacent positions. Parts of camel case stand at the same position, too. Empty
-    /// for a plain word.
-    pub parts: Vec<Vec<Box<str>>>,
 }
 
 /// Where a range of time begins or ends.
@@ -111,8 +85,8 @@ impl Query {
         }
         let text = &text[..end];
         let mut reading = Reading::new(languages, today);
-        for item in items(text) {
-            reading.read(item);
+        for alternatives in items(text).chunk_by(|_, next| next.is_alternative) {
+            reading.read_alternatives(alternatives);
         }
         reading.finish(text)
     }
@@ -129,6 +103,13 @@ impl Query {
     #[must_use]
     pub fn asks_nothing(&self) -> bool {
         self.scored.is_empty() && self.interpreted.is_empty()
+    }
+
+    /// Whether it says where notes are.
+    #[must_use]
+    pub fn names_paths(&self) -> bool {
+        let is_path = |choice: &Choice| matches!(choice, Choice::Path(_));
+        !self.paths.is_empty() || self.choices.iter().flatten().any(is_path)
     }
 
     /// The query in its normal form, which is read as the same query: dates in full,
@@ -350,7 +331,12 @@ impl<'t> Reading<'t> {
 
     fn finish(mut self, text: &str) -> Query {
         if self.query.scored.is_empty() && !self.stop_words.is_empty() {
-            for (typed, clause) in std::mem::take(&mut self.stop_words) {
+            // An operator that joins nothing is only looked for if there is nothing else.
+            let mut scored = std::mem::take(&mut self.stop_words);
+            if scored.iter().any(|(typed, _)| !is_operator(typed)) {
+                self.stop_words = scored.extract_if(.., |(typed, _)| is_operator(typed)).collect();
+            }
+            for (typed, clause) in scored {
                 self.pieces.push(piece("", &typed));
                 self.query.scored.push(clause);
             }
@@ -379,8 +365,9 @@ impl<'t> Reading<'t> {
 
 /// A piece of the normal form, in quotation marks where it needs them.
 fn piece(before: &str, text: &str) -> String {
-    let needs_marks =
-        text.contains(char::is_whitespace) || !before.ends_with(':') && begins_with_field(text);
+    let needs_marks = text.contains(char::is_whitespace)
+        || !before.ends_with(':') && begins_with_field(text)
+        || before.is_empty() && is_operator(text);
     if needs_marks { in_marks(before, text) } else { format!("{before}{text}") }
 }
 

@@ -3,7 +3,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ZonedDateTime};
 use proptest::prelude::*;
 
-use super::{Clause, Query, TermGroup, tag_key};
+use super::{Choice, Clause, Query, TermGroup, tag_key};
 use crate::search::analysis::{Language, Languages};
 
 fn today() -> ZonedDateTime {
@@ -160,6 +160,42 @@ fn what_follows_not_is_excluded() {
 }
 
 #[test]
+fn of_what_or_joins_one_is_needed() {
+    let choices = |text: &str| -> Vec<Vec<String>> {
+        let name = |choice: &Choice| match choice {
+            Choice::Tag(tag) => format!("tag:{tag}"),
+            Choice::Path(path) => format!("path:{path}"),
+            Choice::Words(clauses) => {
+                let words = clauses.iter().flat_map(|clause| &clause.words);
+                words.map(|word| word.typed.clone()).collect::<Vec<_>>().join("~")
+            }
+        };
+        let query = parse(text);
+        query.choices.iter().map(|choices| choices.iter().map(name).collect()).collect()
+    };
+    assert_eq!(choices("title:pot OR title:lid"), [["pot", "lid"]]);
+    check("title:pot OR title:lid", &["title:pot", "title:lid"], &[]);
+    assert_eq!(
+        choices("iron tag:Pot OR tag:lid OR path:Old/"),
+        [["tag:pot", "tag:lid", "path:old/"]]
+    );
+    check("iron tag:pot OR tag:lid", &["iron"], &[]);
+    assert_eq!(choices("tag:a OR tag:b tag:c OR +d"), [["tag:a", "tag:b"], ["tag:c", "d"]]);
+    assert_eq!(choices("tag:a OR \"iron lid\""), [["tag:a", "iron~lid"]]);
+    assert_eq!(parse("tag:a OR \"iron lid\"").interpreted(), "tag:a OR \"iron lid\"");
+    // Any word may match in any case; days, exclusions and what is nothing are no choice.
+    for text in ["pot OR lid", "tag:a OR", "OR tag:a", "tag:a OR -tag:b", "tag:a OR ?"] {
+        assert_eq!(choices(text), Vec::<Vec<String>>::new(), "{text}");
+    }
+    check("pot OR lid", &["pot", "lid"], &[]);
+    assert_eq!(parse("pot OR lid").ignored, Vec::<String>::new());
+    assert_eq!(choices(&"tag:a OR tag:b ".repeat(9)).len(), 1);
+    let many: Vec<String> = (0..99).map(|number| format!("tag:{number}")).collect();
+    let many = parse(&many.join(" OR "));
+    assert_eq!((many.choices.len(), many.ignored.len()), (0, 1));
+}
+
+#[test]
 fn without_a_letter_nothing_is_asked_and_a_star_asks_for_all() {
     for nothing in ["\"", "+", "- -", "\"\"", "?!", "**"] {
         assert!(parse(nothing).asks_nothing(), "{nothing}");
@@ -288,13 +324,14 @@ proptest! {
 
     #[test]
     fn any_text_of_operators_is_a_query(
-        text in r#"([-+"“”:()' ]|tag:|title:|path:|after:|before:|2024|7d|the|pot|lid|C\+\+|a_b|aB|猫花){0,25}"#,
+        text in r#"([-+"“”:()' ]|tag:|title:|path:|after:|before:|2024|7d|the|pot|lid|C\+\+|a_b|aB|猫花| OR | NOT |X){0,25}"#,
     ) {
         let query = parse(&text);
         let again = parse(query.interpreted());
         prop_assert_eq!(again.interpreted(), query.interpreted());
         prop_assert_eq!(&again.tags, &query.tags);
         prop_assert_eq!(&again.paths, &query.paths);
+        prop_assert_eq!(again.choices.len(), query.choices.len());
         prop_assert_eq!((again.from(), again.until()), (query.from(), query.until()));
         prop_assert_eq!(again.scored.len(), query.scored.len());
         prop_assert_eq!(&again.excluded, &query.excluded);

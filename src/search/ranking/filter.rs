@@ -1,9 +1,10 @@
 //! Which documents may be among the answers at all, before anything is counted.
 
 use super::Request;
+use super::typo::Corrections;
 use super::wanted::Wanted;
 use crate::search::index::{Namespace, Part};
-use crate::search::query::path_key;
+use crate::search::query::{Choice, path_key};
 
 /// A set of documents for each part that may be seen.
 pub(super) struct Filter {
@@ -12,7 +13,12 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    pub(super) fn new<P>(parts: &[&Part<P>], request: &Request<'_, P>) -> Self {
+    /// Words of a choice that nothing visible holds are replaced, as others are.
+    pub(super) fn new<P>(
+        parts: &[&Part<P>],
+        request: &Request<'_, P>,
+        corrections: &mut Corrections,
+    ) -> Self {
         let out = parts.iter().map(|part| {
             let mut out = part.deleted_bits().to_vec();
             out.resize(part.segment().documents().div_ceil(64) as usize, 0);
@@ -31,6 +37,18 @@ impl Filter {
                 for (out, tagged) in out.iter_mut().zip(tagged) {
                     *out |= if *is_wanted { !tagged } else { tagged };
                 }
+            }
+        }
+        for choices in &request.query.choices {
+            let mut having = vec![Vec::new(); parts.len()];
+            for choice in choices {
+                for (having, with) in having.iter_mut().zip(with_choice(parts, choice, corrections))
+                {
+                    unite(having, &with);
+                }
+            }
+            for (out, having) in filter.out.iter_mut().zip(&having) {
+                out.iter_mut().zip(having).for_each(|(out, having)| *out |= !having);
             }
         }
         filter
@@ -61,10 +79,61 @@ impl Filter {
     }
 }
 
+/// A bit for each document that one of several choices lets in, for each part.
+fn with_choice<P>(
+    parts: &[&Part<P>],
+    choice: &Choice,
+    corrections: &mut Corrections,
+) -> Vec<Vec<u64>> {
+    match choice {
+        Choice::Tag(tag) => parts.iter().map(|part| with_tag(part, tag)).collect(),
+        Choice::Path(path) => parts.iter().map(|part| with_path(part, path)).collect(),
+        Choice::Words(clauses) => {
+            let mut all: Option<Vec<Vec<u64>>> = None;
+            for clause in clauses {
+                let wanted = Wanted::find(parts, clause, corrections);
+                let with = parts.iter().zip(&wanted.found).map(|(part, found)| {
+                    let mut bits = none(part);
+                    found.each(part, |found| set(&mut bits, found.document));
+                    bits
+                });
+                match &mut all {
+                    None => all = Some(with.collect()),
+                    Some(all) => all.iter_mut().zip(with).for_each(|(all, with)| {
+                        all.iter_mut().zip(with).for_each(|(all, with)| *all &= with);
+                    }),
+                }
+            }
+            all.unwrap_or_else(|| parts.iter().map(|part| none(part)).collect())
+        }
+    }
+}
+
+fn unite(bits: &mut Vec<u64>, others: &[u64]) {
+    bits.resize(others.len(), 0);
+    bits.iter_mut().zip(others).for_each(|(bits, other)| *bits |= other);
+}
+
+/// No bit for any document.
+fn none<P>(part: &Part<P>) -> Vec<u64> {
+    vec![0; part.segment().documents().div_ceil(64) as usize]
+}
+
+/// A bit for each document whose path contains something.
+fn with_path<P>(part: &Part<P>, path: &str) -> Vec<u64> {
+    let mut bits = none(part);
+    for document in 0..part.segment().documents() {
+        if path_key(part.segment().key(document)).contains(path) {
+            set(&mut bits, document);
+        }
+    }
+    bits
+}
+
 /// A bit for each document that has a tag.
 fn with_tag<P>(part: &Part<P>, tag: &str) -> Vec<u64> {
     let lists = part.segment().lists();
-    let mut tagged = vec![0; part.segment().documents().div_ceil(64) as usize];
+    let mut tagged = none(part);
     if let Some(number) = lists.find(Namespace::Tag.byte(), tag) {
         lists.postings(number).each(|document, _, _| set(&mut tagged, document));
     }

@@ -102,8 +102,8 @@ impl<P: Clone> Index<P> {
     #[must_use]
     pub fn search(&self, request: &Request<'_, P>) -> Ranked<P> {
         let parts: Vec<&Part<P>> = self.parts(request.visible).collect();
-        let filter = Filter::new(&parts, request);
         let mut corrections = Corrections::default();
+        let filter = Filter::new(&parts, request, &mut corrections);
         let wanted = Wanted::of(&parts, &request.query.scored, &mut corrections);
         let (hits, total) = if request.query.asks_nothing() {
             (Vec::new(), 0)

@@ -29,8 +29,7 @@ pub(in crate::vault) fn search(
     let folder = request.folder.trim_matches('/');
     let visible = view.visible(view.inbox_for(folder));
     let has_dates = query.from().is_some() || query.until().is_some();
-    let copies =
-        if query.paths.is_empty() { conflict_copies(view, visible) } else { HashSet::new() };
+    let copies = if query.names_paths() { HashSet::new() } else { conflict_copies(view, visible) };
     let accept = |path: &str, note: &Arc<Note>| {
         is_in(folder, true, path)
             && !copies.contains(path)

@@ -58,6 +58,8 @@ fn questions() -> impl Strategy<Value = String> {
         1 => word().prop_map(|word| format!("title:{word}")),
         1 => select(TAGS).prop_map(|tag| format!("tag:{tag}")),
         1 => select(TAGS).prop_map(|tag| format!("-tag:{tag}")),
+        1 => (select(TAGS), word()).prop_map(|(tag, word)| format!("tag:{tag} OR +{word}")),
+        1 => (word(), word()).prop_map(|(one, two)| format!("title:{one} OR title:{two}")),
     ];
     vec(piece, 1..5).prop_map(|pieces| pieces.join(" "))
 }

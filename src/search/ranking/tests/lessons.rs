@@ -111,6 +111,27 @@ fn filters_alone_list_in_the_order_of_the_caller() {
     assert!(search(&index, PartitionSet::NONE, "-more").hits.is_empty());
 }
 
+#[test]
+fn one_of_several_tags_titles_or_paths_will_do() {
+    let soup = super::Note { tags: vec!["food".to_owned()], ..note("Soup", "leek") };
+    let leek = note("Leek", "soup");
+    let ham = super::Note { tags: vec!["work".to_owned()], ..note("Ham", "leek and soup") };
+    let index = index([("a.md", &soup), ("b.md", &leek), ("c.md", &ham)]);
+    let found = |text| {
+        let mut keys = keys(&index, text);
+        keys.sort_unstable();
+        keys
+    };
+    assert_eq!(found("title:soup OR title:ham"), ["a.md", "c.md"]);
+    assert_eq!(found("leek title:soup OR title:leek"), ["a.md", "b.md"]);
+    assert_eq!(found("tag:food OR tag:work"), ["a.md", "c.md"]);
+    assert_eq!(found("tag:food OR path:B -ham"), ["a.md", "b.md"]);
+    assert_eq!(found("tag:food OR \"leek and soup\""), ["a.md", "c.md"]);
+    assert_eq!(found("tag:no OR title:nothing"), Vec::<String>::new());
+    // A mistyped word of a choice is corrected as any other.
+    assert_eq!(found("title:soupp OR title:nothing"), ["a.md"]);
+}
+
 /// L68: hidden notes do not change what is suggested.
 #[test]
 fn related_notes_share_telling_words() {

@@ -9,7 +9,7 @@ use super::equality::{notes, question};
 use super::{Note, index, query, search};
 use crate::search::analysis::{Analyzer, Language};
 use crate::search::index::PartitionSet;
-use crate::search::query::{Clause, Query, TermGroup};
+use crate::search::query::{Choice, Clause, Query, TermGroup, path_key};
 
 /// A note as its terms: each with its position, and where the title ends.
 struct Plain {
@@ -91,6 +91,16 @@ fn places(word: &TermGroup) -> Vec<Vec<Box<str>>> {
     if word.parts.is_empty() { vec![word.alternatives.clone()] } else { word.parts.clone() }
 }
 
+impl Plain {
+    fn has_one(&self, choice: &Choice) -> bool {
+        match choice {
+            Choice::Tag(tag) => self.tags.iter().any(|own| **own == **tag),
+            Choice::Path(path) => path_key(&self.key).contains(&**path),
+            Choice::Words(clauses) => clauses.iter().all(|clause| self.frequency(clause).0 > 0),
+        }
+    }
+}
+
 /// The notes that answer a query, the best first, with their scores within their rank.
 #[expect(clippy::cast_precision_loss, reason = "small numbers")]
 fn answer(all: &[Plain], query: &Query) -> Vec<(String, u8, f64)> {
@@ -119,6 +129,10 @@ fn answer(all: &[Plain], query: &Query) -> Vec<(String, u8, f64)> {
                 .tags
                 .iter()
                 .any(|(is_wanted, tag)| note.tags.iter().any(|own| **own == **tag) != *is_wanted)
+            || !query
+                .choices
+                .iter()
+                .all(|choices| choices.iter().any(|choice| note.has_one(choice)))
             || query.scored.iter().any(|one| one.is_required && note.frequency(one).0 == 0);
         let has_any = query.scored.iter().any(|clause| note.frequency(clause).0 > 0);
         if is_out || !(has_any || query.scored.is_empty()) {
