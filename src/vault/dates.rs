@@ -47,15 +47,15 @@ const LOG: [&str; 12] = [
 type Times = HashMap<Box<str>, Option<i64>>;
 
 /// The dates of one commit and index. Made and refreshed off the path of requests: it
-/// runs git several times.
+/// runs git several times. Copies share what has not changed, which is nearly always all.
 #[derive(Clone, Debug)]
 pub(super) struct CommitDates {
     git: Arc<Git>,
     head: String,
-    times: Times,
+    times: Arc<Times>,
     index: Option<Identity>,
     /// The stamps of the files that are in the index as in the commit.
-    stamps: HashMap<Box<str>, Stamps>,
+    stamps: Arc<HashMap<Box<str>, Stamps>>,
 }
 
 /// What git's index holds of a file.
@@ -74,8 +74,8 @@ impl CommitDates {
     pub(super) fn read(root: &Path) -> Result<Option<Self>, GitError> {
         let git = Arc::new(Git::find(root)?);
         let Some(head) = head(&git) else { return Ok(None) };
-        let mut dates =
-            Self { times: times(&git, &head)?, git, head, index: None, stamps: HashMap::new() };
+        let times = Arc::new(times(&git, &head)?);
+        let mut dates = Self { git, head, times, index: None, stamps: Arc::default() };
         dates.read_stamps()?;
         Ok(Some(dates))
     }
@@ -89,9 +89,9 @@ impl CommitDates {
             let follows = ["merge-base", "--is-ancestor", &self.head, &head];
             if self.git.ask(&follows, Vec::new()).is_ok() {
                 let newer = times(&self.git, &format!("{}..{head}", self.head))?;
-                self.times.extend(newer);
+                Arc::make_mut(&mut self.times).extend(newer);
             } else {
-                self.times = times(&self.git, &head)?;
+                self.times = Arc::new(times(&self.git, &head)?);
             }
             self.head = head;
         }
@@ -130,8 +130,9 @@ impl CommitDates {
             ["diff-index", "--cached", "--name-only", "--relative", "--no-renames", "-z", "HEAD"];
         let staged = self.git.ask_patiently(&arguments)?;
         let staged: HashSet<&[u8]> = staged.split(|byte| *byte == 0).collect();
-        self.stamps = parse_stamps(&listing);
-        self.stamps.retain(|path, _| !staged.contains(path.as_bytes()));
+        let mut stamps = parse_stamps(&listing);
+        stamps.retain(|path, _| !staged.contains(path.as_bytes()));
+        self.stamps = Arc::new(stamps);
         Ok(())
     }
 }
