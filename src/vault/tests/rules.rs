@@ -73,6 +73,28 @@ fn stored_ciphertext_keeps_a_page_confidential() {
     assert_eq!(vault.class("open/was.md"), ORDINARY);
 }
 
+/// The same where there are so many blobs that two processes read them.
+#[test]
+fn stored_ciphertext_is_found_among_thousands() {
+    let folder = Folder::repository();
+    let is_locked = |number: usize| number % 97 == 5;
+    for number in 0..1500 {
+        let start: &[u8] = if is_locked(number) { CIPHERTEXT_MARK } else { b"plain " };
+        let text = [start, number.to_string().as_bytes()].concat();
+        folder.write(&format!("many/{number:04}.md"), text);
+    }
+    folder.write(".gitattributes", "");
+    folder.commit();
+    for number in (0..1500).filter(|number| is_locked(*number)) {
+        folder.write(&format!("many/{number:04}.md"), "plain text");
+    }
+    let vault = folder.open();
+    for number in 0..1500 {
+        let class = if is_locked(number) { CONFIDENTIAL } else { ORDINARY };
+        assert_eq!(vault.class(&format!("many/{number:04}.md")), class, "{number}");
+    }
+}
+
 /// Row 10: a checkout writes the looser rules first, while the index is locked.
 #[test]
 fn nothing_is_lowered_while_git_is_at_work() {
