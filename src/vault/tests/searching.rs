@@ -6,7 +6,8 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::SystemTime;
 
-use super::{Folder, computed, everything, viewer};
+use super::{Folder, everything, viewer};
+use crate::trials::computed;
 use crate::clock::{Clock, UnixTime};
 use crate::contract::scope::{Scope, ScopeSet};
 use crate::search::analysis::{Language, Languages};

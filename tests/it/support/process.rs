@@ -55,11 +55,12 @@ impl Process {
         Self::start_with(command, vault, data, port)
     }
 
-    /// Starts the program with nobody at the other end of its output.
+    /// Starts the program with nobody at the other end of what it prints and logs.
     pub fn start_unheard(vault: &Path, data: &Path, port: u16) -> Self {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);
         let mut command = Command::new(Self::PROGRAM);
+        command.env("BRAIN_MCP_LOG", "trace").stderr(writer.try_clone().expect("another"));
         let child = Self::arguments(&mut command, vault, data, port).stdout(writer).spawn();
         let site = Site::behind_socket(&format!("http://127.0.0.1:{port}"));
         Self { child: child.expect("it starts"), site }
