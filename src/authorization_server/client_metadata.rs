@@ -109,8 +109,9 @@ fn must_include(metadata: &Map<String, Value>, name: &str, needed: &str) -> Resu
 /// break lines, and without heaps of marks that cover the lines around it, so that a
 /// client cannot write into the page around its name.
 pub(super) fn presentable(name: &str) -> Option<String> {
-    // Composed first: what is one letter in most alphabets is then one character.
-    let visible = name.nfc().filter(|character| !is_deceptive(*character));
+    // Composed before marks are counted: what is one letter in most alphabets is then one
+    // character.
+    let visible = name.chars().filter(|character| !is_deceptive(*character)).nfc();
     let mut marks = 0;
     let plain: String = visible
         .filter(|character| {

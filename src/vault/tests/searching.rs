@@ -7,10 +7,10 @@ use std::thread;
 use std::time::SystemTime;
 
 use super::{Folder, everything, viewer};
-use crate::trials::computed;
 use crate::clock::{Clock, UnixTime};
 use crate::contract::scope::{Scope, ScopeSet};
 use crate::search::analysis::{Language, Languages};
+use crate::trials::computed;
 use crate::vault::answers::{NoteHit, Passage, Passages, Relation, SearchRequest};
 use crate::vault::{ReadError, Settings, Vault};
 

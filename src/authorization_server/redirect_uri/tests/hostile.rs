@@ -242,9 +242,9 @@ fn is_matched(registered: &str, presented: &str) -> bool {
         let is_port = port.is_empty() || port.parse::<u16>().is_ok();
         Some((one.0, one.2, one.3) == (other.0, other.2, other.3) && is_port)
     };
-    let is_loopback = ["127.", "localhost", "[::1]"].iter().any(|host| {
-        registered.strip_prefix("http://").is_some_and(|rest| rest.starts_with(host))
-    });
+    let is_loopback = ["127.", "localhost", "[::1]"]
+        .iter()
+        .any(|host| registered.strip_prefix("http://").is_some_and(|rest| rest.starts_with(host)));
     registered == presented || (is_loopback && is_same() == Some(true))
 }
 
@@ -329,7 +329,8 @@ fn hostile_lengths_take_linear_time() {
         let is_linear = trials::is_linear(RedirectUri::MAX_BYTES / 8, |length| {
             let text = format!("http://localhost/{}", shape.repeat(length / shape.len()));
             for _ in 0..200 {
-                let _either = RedirectUri::register(&text[..text.len().min(RedirectUri::MAX_BYTES)]);
+                let _either =
+                    RedirectUri::register(&text[..text.len().min(RedirectUri::MAX_BYTES)]);
             }
         });
         assert!(is_linear, "{shape}");
