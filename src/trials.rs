@@ -15,7 +15,8 @@ pub(crate) fn budget(cases: u32) -> Config {
     let is_told = std::env::var_os("PROPTEST_CASES").is_some();
     let cases = if is_told { default.cases } else { cases };
     // A case that failed becomes a test with a name, not a line in a file.
-    Config { cases, failure_persistence: None, max_global_rejects: u32::MAX, ..default }
+    let (max_local_rejects, max_global_rejects) = (u32::MAX, u32::MAX);
+    Config { cases, failure_persistence: None, max_local_rejects, max_global_rejects, ..default }
 }
 
 /// One small change of a text.

@@ -95,7 +95,7 @@ proptest! {
             "{} {}",
             said["token_endpoint_auth_method"], said["token_endpoint_auth_methods_supported"],
         );
-        prop_assert!(!said_methods.contains("client_secret"), "{}", text);
+        prop_assert!(!said_methods.contains("\"client_secret_"), "{}", text);
         match &client.authentication {
             ClientAuthentication::Secret { .. } => prop_assert!(false, "a secret: {}", text),
             ClientAuthentication::None => {}
