@@ -44,6 +44,8 @@ pub mod refusals;
 pub mod resource_server;
 pub mod search;
 pub mod telemetry;
+#[cfg(test)]
+mod trials;
 pub mod vault;
 
 /// The examples of the README compile.

@@ -32,7 +32,9 @@ pub fn start(settings: &LogSettings) -> Result<(), ParseError> {
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal());
+        .with_ansi(std::io::stderr().is_terminal())
+        // It would say so on standard error, and panic where that is what is broken.
+        .log_internal_errors(false);
     let started = match settings.format {
         LogFormat::Text => builder.fmt_fields(OneLine::default()).try_init(),
         LogFormat::Json => builder.json().try_init(),

@@ -1,6 +1,8 @@
 //! `brain-mcp check`: looks at the configuration, the vaults, their rules and the public
 //! addresses as a client would, and says what is wrong and what to do about it.
 
+mod hard_links;
+mod idle_rules;
 mod programs;
 pub mod public;
 pub mod rules;

@@ -50,30 +50,35 @@ async fn serve(configuration: Configuration) -> anyhow::Result<ExitCode> {
     // Before anything is printed: whoever reads the text may press Ctrl-C at once.
     let interrupted = interruption()?;
     let server = Server::start(configuration).await?;
-    greet(&server)?;
+    greet(&server);
     interrupted.await;
     tracing::info!("stopping");
     server.stop().await;
     Ok(ExitCode::SUCCESS)
 }
 
-fn greet(server: &Server) -> std::io::Result<()> {
+/// Says what to do next. In one piece, and to nobody if nobody reads it: a server does not
+/// stop because the terminal or the pipe that it was started from has gone.
+fn greet(server: &Server) {
     let url = server.mcp_url();
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "brain-mcp is serving at {url}\n")?;
+    let mut lines = vec![format!("brain-mcp is serving at {url}\n")];
     for SetupLink { user, url } in server.setup_links() {
-        writeln!(out, "Open this link once to choose the password of {user}:\n   {url}\n")?;
+        lines.push(format!("Open this link once to choose the password of {user}:\n   {url}\n"));
     }
-    writeln!(out, "Point an MCP client at {url}, for example:")?;
-    writeln!(out, "   claude mcp add --transport http notes {url}\n")?;
-    match server.signs_in() {
-        SignsIn::Here => writeln!(out, "Your browser will ask you what each client may read.")?,
+    lines.push(format!("Point an MCP client at {url}, for example:"));
+    lines.push(format!("   claude mcp add --transport http notes {url}\n"));
+    lines.push(match server.signs_in() {
+        SignsIn::Here => "Your browser will ask you what each client may read.".to_owned(),
         SignsIn::Elsewhere => {
-            writeln!(out, "People sign in at {}; nobody does here.", server.issuer())?;
+            format!("People sign in at {}; nobody does here.", server.issuer())
         }
+    });
+    lines.push("Ctrl-C stops the server.\n".to_owned());
+    let mut out = std::io::stdout().lock();
+    let written = out.write_all(lines.join("\n").as_bytes()).and_then(|()| out.flush());
+    if let Err(error) = written {
+        tracing::warn!(%error, "the greeting could not be printed");
     }
-    writeln!(out, "Ctrl-C stops the server.")?;
-    out.flush()
 }
 
 /// Completes at the first SIGINT or SIGTERM.

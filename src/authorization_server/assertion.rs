@@ -7,13 +7,12 @@ use std::time::Duration;
 
 use jsonwebtoken::Algorithm;
 use serde::Deserialize;
-use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::AuthorizationServer;
 use super::client::{ClientKeys, RegisteredClient};
 use crate::clock::UnixTime;
-use crate::jose::compact::{Audience, CompactJws, NotAJwt, NumericDate};
+use crate::jose::compact::{Audience, CompactJws, IsThere, NotAJwt, NumericDate};
 
 /// `client_assertion_type` (RFC 7523 section 2.2).
 pub(super) const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
@@ -58,7 +57,8 @@ pub(crate) enum AssertionFault {
 struct Header {
     alg: String,
     kid: String,
-    crit: Option<Value>,
+    #[serde(default)]
+    crit: IsThere,
 }
 
 /// RFC 7523 section 3; `jti` is required, or a replay could not be told.
@@ -142,7 +142,7 @@ impl AuthorizationServer {
     ) -> Result<(), AssertionFault> {
         let token = CompactJws::parse(assertion)?;
         let header: Header = token.header()?;
-        if header.crit.is_some() {
+        if header.crit.0 {
             return Err(AssertionFault::CriticalExtension);
         }
         let algorithm: Algorithm = header.alg.parse().map_err(|_| AssertionFault::Algorithm)?;

@@ -109,8 +109,9 @@ fn must_include(metadata: &Map<String, Value>, name: &str, needed: &str) -> Resu
 /// break lines, and without heaps of marks that cover the lines around it, so that a
 /// client cannot write into the page around its name.
 pub(super) fn presentable(name: &str) -> Option<String> {
-    // Composed first: what is one letter in most alphabets is then one character.
-    let visible = name.nfc().filter(|character| !is_deceptive(*character));
+    // Composed before marks are counted: what is one letter in most alphabets is then one
+    // character.
+    let visible = name.chars().filter(|character| !is_deceptive(*character)).nfc();
     let mut marks = 0;
     let plain: String = visible
         .filter(|character| {
@@ -119,7 +120,8 @@ pub(super) fn presentable(name: &str) -> Option<String> {
         })
         .collect();
     // A mark at the beginning would sit on what stands before the name.
-    let words: Vec<&str> = plain.trim_start_matches(is_combining_mark).split_whitespace().collect();
+    let is_mark_or_blank = |letter: char| is_combining_mark(letter) || letter.is_whitespace();
+    let words: Vec<&str> = plain.trim_start_matches(is_mark_or_blank).split_whitespace().collect();
     let mut name = words.join(" ");
     if let Some((end, _)) = name.char_indices().nth(MAX_NAME_CHARACTERS) {
         name.truncate(end);
@@ -187,6 +189,8 @@ mod tests {
         assert_eq!(shown("\u{2800}Claude\u{FFA0}"), "Claude");
         assert_eq!(shown(&format!("Z{}algo", "\u{334}\u{33F}".repeat(50))).chars().count(), 8);
         assert_eq!(shown("\u{320}Claude"), "Claude");
+        assert_eq!(shown(" \u{320} \u{301}Claude"), "Claude");
+        assert_eq!(shown("Zoe\u{200B}\u{308}"), "Zoë");
     }
 
     /// Names in the world's alphabets stay as they are.

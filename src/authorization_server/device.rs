@@ -17,7 +17,7 @@ use subtle::ConstantTimeEq as _;
 use super::AuthorizationServer;
 use super::password::PasswordHash;
 use super::secrets::{DigestKey, MasterSecret};
-use super::session::{cookie_value, is_https};
+use super::session::{cookie_values, is_https};
 use super::store::StoreError;
 use crate::contract::issuer::Issuer;
 use crate::entropy::Entropy;
@@ -51,7 +51,10 @@ impl DeviceId {
 
 impl PresentedDevice {
     pub(super) fn from_headers(headers: &HeaderMap, issuer: &Issuer) -> Option<Self> {
-        let text = cookie_value(headers, cookie_name(issuer))?;
+        cookie_values(headers, cookie_name(issuer)).find_map(Self::read)
+    }
+
+    fn read(text: &str) -> Option<Self> {
         let bytes: [u8; 48] = BASE64_URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
         let (id, tag) = bytes.split_first_chunk::<16>()?;
         Some(Self { id: DeviceId(*id), tag: tag.try_into().ok()? })

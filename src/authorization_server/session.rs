@@ -4,6 +4,9 @@
 //! is bound to it. Signing in and out replace the cookie (checklist #149); a session
 //! row exists only for who has signed in, under the digest of the cookie.
 
+#[cfg(test)]
+mod tests;
+
 use std::time::Duration;
 
 use axum::extract::FromRequestParts;
@@ -100,10 +103,11 @@ impl BrowserCookie {
     }
 
     fn from_headers(headers: &HeaderMap, issuer: &Issuer) -> Option<Self> {
-        let secret = cookie_value(headers, cookie_name(issuer))?;
         // Only what we could have made ourselves.
         let is_base64url = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-        (secret.len() == 43 && secret.bytes().all(is_base64url)).then(|| Self(secret.to_owned()))
+        cookie_values(headers, cookie_name(issuer))
+            .find(|secret| secret.len() == 43 && secret.bytes().all(is_base64url))
+            .map(|secret| Self(secret.to_owned()))
     }
 }
 
@@ -287,15 +291,19 @@ pub(super) fn is_over(session: &StoredSession, lifetimes: &Lifetimes, now: UnixT
         || now.since(session.seen_at) >= lifetimes.session_idle
 }
 
-/// The value of the first cookie of that name.
-pub(super) fn cookie_value<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+/// The values of the cookies of that name. Other programs at the same host set cookies too,
+/// in any bytes and under any name; theirs must not hide ours.
+pub(super) fn cookie_values<'a>(
+    headers: &'a HeaderMap,
+    name: &'a str,
+) -> impl Iterator<Item = &'a str> {
     headers
         .get_all(header::COOKIE)
         .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(';'))
-        .filter_map(|pair| pair.trim().split_once('='))
-        .find_map(|(found, value)| (found == name).then_some(value))
+        .flat_map(|line| line.as_bytes().split(|byte| *byte == b';'))
+        .filter_map(|pair| str::from_utf8(pair).ok()?.trim().split_once('='))
+        .filter(move |(found, _)| *found == name)
+        .map(|(_, value)| value)
 }
 
 pub(super) fn is_https(issuer: &Issuer) -> bool {

@@ -80,7 +80,7 @@ impl TestServer {
 
     /// The same, which fetches clients' documents from there.
     pub(crate) fn start_on(web: Web, seed: u64, adjust: impl FnOnce(&mut Settings)) -> Self {
-        let directory = TempDir::new().unwrap();
+        let directory = quick_folder();
         let (time, clock) = Clock::manual(START);
         let mut settings = settings(&directory);
         adjust(&mut settings);
@@ -255,6 +255,16 @@ impl TestServer {
             client: &claims.client_id,
         })
     }
+}
+
+/// A folder in memory, where the system has room for one. A disk would make each durable
+/// write wait, and nothing of a test has to outlive the machine.
+pub(crate) fn quick_folder() -> TempDir {
+    const ROOM: u64 = 1 << 30;
+    let memory = Path::new("/dev/shm");
+    let room = rustix::fs::statvfs(memory).map_or(0, |system| system.f_bavail * system.f_frsize);
+    let folder = if room < ROOM { TempDir::new() } else { TempDir::new_in(memory) };
+    folder.or_else(|_| TempDir::new()).unwrap()
 }
 
 /// Copies the files of a data directory, as a kill at this moment would leave them.

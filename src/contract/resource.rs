@@ -73,21 +73,24 @@ impl ResourceUri {
     /// them can end with a token that is refused.
     #[must_use]
     pub fn is_meant_by(&self, indicator: &str) -> bool {
-        let Ok(url) = Url::parse(indicator) else { return false };
-        if url.origin().ascii_serialization() != *self.origin
-            || !url.username().is_empty()
-            || url.password().is_some()
+        // In the raw text, because a parser drops tabs and the blanks around, reads `\` as
+        // `/` and `https:host` as `https://host`, and folds `/x/../mcp` into `/mcp`.
+        let Some((scheme, rest)) = indicator.split_once("://") else { return false };
+        let is_plain = |letter: char| !letter.is_whitespace() && !letter.is_control();
+        if !scheme.bytes().all(|byte| byte.is_ascii_alphabetic())
+            || rest.starts_with('/')
+            || !rest.chars().all(|letter| is_plain(letter) && letter != '\\')
         {
             return false;
         }
-        // The raw text, because parsing folds `/x/../mcp` into `/mcp`.
-        let path = indicator
-            .split_once("://")
-            .and_then(|(_, rest)| rest.find('/').map(|slash| &rest[slash..]))
-            .unwrap_or_default();
-        url.query().is_none()
-            && url.fragment().is_none()
-            && matches!(path.strip_suffix('/').unwrap_or(path), "" | MCP_PATH)
+        let path = rest.find('/').map_or("", |slash| &rest[slash..]);
+        Url::parse(indicator).is_ok_and(|url| {
+            url.origin().ascii_serialization() == *self.origin
+                && !rest[..rest.len() - path.len()].contains('@')
+                && url.query().is_none()
+                && url.fragment().is_none()
+                && matches!(path.strip_suffix('/').unwrap_or(path), "" | MCP_PATH)
+        })
     }
 }
 

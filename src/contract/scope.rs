@@ -67,10 +67,11 @@ impl ScopeSet {
 
     /// Reads a space-separated list. Names that are not ours are left out, not
     /// refused: clients ask for `openid`, `offline_access` or `claudeai`, and a
-    /// refusal would lock them out (design section 4, rule 5).
+    /// refusal would lock them out (design section 4, rule 5). No other white space
+    /// separates (RFC 6749 section 3.3).
     #[must_use]
     pub fn parse_known(text: &str) -> Self {
-        text.split_ascii_whitespace()
+        text.split(' ')
             .filter_map(|name| Scope::ALL.into_iter().find(|scope| scope.as_str() == name))
             .collect()
     }

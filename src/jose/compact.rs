@@ -2,8 +2,8 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Deserializer};
 
 /// A JWT in the compact form (RFC 7515 section 7.1), cut at its dots.
 #[derive(Clone, Copy, Debug)]
@@ -103,6 +103,17 @@ impl TryFrom<serde_json::Number> for NumericDate {
             Some(seconds) if (0.0..LARGEST_EXACT).contains(&seconds) => Ok(Self(seconds as u64)),
             _ => Err("not a date"),
         }
+    }
+}
+
+/// Whether a member is there, whatever stands in it. An [`Option`] would take null for
+/// nothing, and `crit` must not be there at all (RFC 7515 section 4.1.11).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct IsThere(pub bool);
+
+impl<'de> Deserialize<'de> for IsThere {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        IgnoredAny::deserialize(deserializer).map(|_| Self(true))
     }
 }
 

@@ -67,7 +67,8 @@ impl BearerToken {
             return Err(NoBearerToken::TooLong);
         }
         let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/".contains(&byte);
-        if !token.trim_end_matches('=').bytes().all(legal) {
+        let body = token.trim_end_matches('=');
+        if body.is_empty() || !body.bytes().all(legal) {
             return Err(NoBearerToken::Malformed);
         }
         Ok(Self(token.into()))

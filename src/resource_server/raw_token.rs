@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::contract::claims::ACCESS_TOKEN_TYPE;
-use crate::jose::compact::{Audience, NumericDate};
+use crate::jose::compact::{Audience, IsThere, NumericDate};
 
 /// The members of the JOSE header that decide. `kid` is required: without it a
 /// verifier would try keys until one fits.
@@ -13,7 +13,8 @@ pub(super) struct RawHeader {
     pub(super) alg: String,
     pub(super) typ: String,
     pub(super) kid: String,
-    pub(super) crit: Option<Value>,
+    #[serde(default)]
+    pub(super) crit: IsThere,
 }
 
 impl RawHeader {

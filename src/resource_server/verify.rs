@@ -220,7 +220,7 @@ impl TokenVerifier {
     async fn authentic_claims(&self, token: &str) -> Result<(RawClaims, Box<str>), TokenError> {
         let token = CompactJws::parse(token)?;
         let header: RawHeader = token.header()?;
-        if header.crit.is_some() {
+        if header.crit.0 {
             return Err(TokenError::CriticalExtension);
         }
         if !header.is_of_access_token() {

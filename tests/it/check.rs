@@ -208,6 +208,10 @@ fn rules_that_protect_nothing_are_told() {
         assert!(told.iter().any(|it| it.what.contains(what)), "{line:?}: {told:#?}");
         assert!(told.iter().all(|it| it.verdict == Verdict::Fault && !it.cure.is_empty()));
     }
+    for unread in [&b"\xff\xfep\0e\0"[..], b"\xfe\xff\0p", b"people/** filter=git-crypt\0\n"] {
+        let told = rules::read(root, &root.join(".gitattributes"), unread);
+        assert!(told.len() == 1 && told[0].what.contains("no UTF-8"), "{told:#?}");
+    }
     let nested = root.join("people/.gitattributes");
     let macros = rules::read(root, &nested, b"[attr]private filter=git-crypt");
     assert!(macros[0].what.contains("macros count in the top folder only"), "{macros:#?}");
@@ -286,6 +290,40 @@ fn unprotected_people_are_told() {
         "{told:#?}"
     );
     assert!(told.iter().any(|what| what.contains("matches nothing in it")), "{told:#?}");
+}
+
+/// gitattributes.md section 7: a hidden page under an ordinary name too, names that nobody
+/// knows, and rules that fit nothing.
+#[test]
+fn second_names_and_idle_rules_are_told() {
+    let rules = "wiki/people/** filter=git-crypt\nWiki/diary/** filter=git-crypt\n\
+        \"my notes/**\" filter=git-crypt\n\"my note/**\" filter=git-crypt\n\
+        *.png filter=git-crypt\n# old/** filter=git-crypt\n";
+    let vault = VaultBuilder::git(&[
+        (".gitattributes", rules),
+        ("wiki/people/ann.md", "text"),
+        ("wiki/.gitattributes", "diary/** brain-class=confidential\ngone.md filter=git-crypt\n"),
+        ("wiki/diary/day.md", "text"),
+        ("my notes/a.md", "text"),
+        ("a.png", "no picture"),
+        ("single.md", "text"),
+    ]);
+    let data = tempfile::tempdir().unwrap();
+    let hard_link = |from: &str, to: &Path| fs::hard_link(vault.root().join(from), to).unwrap();
+    hard_link("wiki/people/ann.md", &vault.root().join("open.md"));
+    hard_link("single.md", &data.path().join("other.md"));
+    let (_, findings) = check(vault.root(), data.path(), Process::free_port());
+    let told = |verdict: &str, part: &str| {
+        let of = findings.iter().filter(|it| it["verdict"] == verdict);
+        of.map(|it| it["what"].as_str().unwrap()).filter(|what| what.contains(part)).count()
+    };
+    assert_eq!(told("fault", "wiki/people/ann.md and open.md are one file"), 1, "{findings:#?}");
+    assert_eq!(told("warning", "1 files of"), 1, "{findings:#?}");
+    assert_eq!(told("warning", "such as single.md"), 1, "{findings:#?}");
+    assert_eq!(told("warning", ".gitattributes, line 2: Wiki/diary/** fits no file"), 1);
+    assert_eq!(told("warning", ".gitattributes, line 4: \"my note/**\" fits no file"), 1);
+    assert_eq!(told("warning", "wiki/.gitattributes, line 2: gone.md fits no file"), 1);
+    assert_eq!(told("warning", "fits no file"), 3, "{findings:#?}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! What the server has acknowledged must be there after the restart, and nothing
 //! that was spent may work again.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use brain_mcp::entropy::Entropy;
@@ -87,15 +88,21 @@ async fn kill_under_fifty_clients(kills: usize) {
     let keys = server.get("/jwks").await.body;
     let mut browser = Browser::signed_in(&server).await;
     let mut flows: Vec<(OAuthClient, Flow)> = Vec::new();
+    // Those whose grant has ended, and who come again: a server keeps a thousand clients.
+    let mut gone: VecDeque<OAuthClient> = VecDeque::new();
     let (mut registered, mut revoked) = (0, 0);
     for kill in 0..kills {
         if kill % 50 == 49 {
             // Consent wants a sign-in that is not older than ten minutes.
             browser = Browser::signed_in(&server).await;
         }
-        // Those who left at the last kill are replaced, each by a whole dance.
+        // Whoever left at the last kill comes again, or another does, with a whole dance.
         while flows.len() < CLIENTS {
-            let client = OAuthClient::registered(&server, &format!("{kill} {}", flows.len())).await;
+            let name = format!("{kill} {}", flows.len());
+            let client = match gone.pop_front() {
+                Some(client) => client,
+                None => OAuthClient::registered(&server, &name).await,
+            };
             let code = client.consent(&server, &mut browser, &["wiki:read"]).await;
             flows.push((client, Flow::of(code)));
         }
@@ -136,11 +143,13 @@ async fn kill_under_fifty_clients(kills: usize) {
             let reply = leaving.refresh(&server, &token).await;
             assert_eq!(reply.json()["error"], "invalid_grant", "kill {kill}: revoked and back");
         }
+        gone.push_back(leaving);
         let mut alive = Vec::new();
         for (number, (client, flow)) in flows.into_iter().enumerate() {
             // A check of what is spent ends the grant, so few are checked at each kill.
             if flow.tokens.is_none() || number % 16 == kill % 16 {
                 flow.check(&client, &server, kill).await;
+                gone.push_back(client);
             } else {
                 let flow = flow.renewed(&client, &server).await;
                 alive.push((client, flow));

@@ -35,6 +35,8 @@ mod foreign_issuer;
 mod front_page;
 /// A vault with two keys of the real git-crypt: open, half locked, locked.
 mod git_crypt;
+/// The check of the public addresses, where something answers that means harm.
+mod hostile_addresses;
 /// Notes written into the inbox, and nothing else that is ever written.
 mod inbox;
 /// How often somebody may ask.

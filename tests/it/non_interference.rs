@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use brain_mcp::clock::{Clock, UnixTime};
 use brain_mcp::configuration::{People, User};
 use brain_mcp::mcp::toolset::Toolset;
 use serde_json::{Value, json};
@@ -23,8 +24,8 @@ const PAGES: usize = 40;
 /// Each random vault is asked one of so many questions, and each another.
 const SHARE: usize = 10;
 
-/// How long two servers may take to have seen all of their vaults.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long two servers may take to have seen all of their vaults, beside other tests.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Words that the pages of the generator have in common, and names of pages.
 const GENERATED: Topics<'static> = Topics {
@@ -175,7 +176,10 @@ async fn hidden_pages_of_random_vaults_leave_no_trace() {
 /// Compares the answers to every `share`th question.
 async fn compare(vault: &Path, topics: &Topics<'_>, first: usize, share: usize) {
     let paths = pages(vault, vault);
-    let mut whole = Caller::new(vault).await;
+    // One time for both, or they would not agree on what `before:1d` is when midnight comes
+    // between their starts.
+    let now = Clock::system().now();
+    let mut whole = Caller::at(now, vault).await;
     settle().await;
     for subset in 1..8_usize {
         let scopes: Vec<&str> =
@@ -199,7 +203,7 @@ async fn compare(vault: &Path, topics: &Topics<'_>, first: usize, share: usize) 
         // The copies have other inodes; git is to see that they are what it knows.
         let refresh = ["update-index", "-q", "--really-refresh"];
         let _ = Command::new("git").args(refresh).current_dir(&reduced).output().unwrap();
-        let mut without = Caller::new(&reduced).await;
+        let mut without = Caller::at(now, &reduced).await;
         settle().await;
         let other = without.client(&scopes).await;
         let mut asked = paths.clone();
@@ -283,7 +287,12 @@ struct Caller {
 
 impl Caller {
     async fn new(vault: &Path) -> Self {
-        let app = TestApp::with(vault, |configuration| {
+        Self::at(Clock::system().now(), vault).await
+    }
+
+    /// At that time.
+    async fn at(now: UnixTime, vault: &Path) -> Self {
+        let app = TestApp::at(now, vault, |configuration| {
             configuration.toolsets = Toolset::ALL.into_iter().collect();
             configuration.people = People::Named(vec![User {
                 name: brain_mcp::authorization_server::OWNER.to_owned(),

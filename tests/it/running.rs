@@ -8,6 +8,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
+use axum::body::Body;
+use axum::http::Request;
 use serde_json::{Value, json};
 
 use crate::support::{McpClient, OAuthClient, PASSWORD, Process, VaultBuilder};
@@ -483,4 +485,22 @@ async fn a_vault_that_vanishes_comes_back() {
         scene.wait_for(&format!("+round{round}"), 1, HARD).await;
     }
     assert!(listening.count("vault://recent").await >= 1, "the old stream goes on");
+}
+
+/// A terminal that is closed or a pipe that is read no further ends no server.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_whose_greeting_nobody_reads_serves_all_the_same() {
+    let vault = VaultBuilder::plain(&[("a.md", "text")]);
+    let data = tempfile::tempdir().unwrap();
+    let server =
+        Process::start_unheard(vault.root(), &data.path().join("data"), Process::free_port());
+    let begun = Instant::now();
+    let request = || Request::get("/jwks").body(Body::empty()).unwrap();
+    while server.try_send(request()).await.is_none() {
+        assert!(begun.elapsed() < PATIENCE, "it does not serve");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    // The greeting comes after the socket, so it has been tried by the time of the second.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(server.get("/jwks").await.status, 200);
 }

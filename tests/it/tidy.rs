@@ -20,6 +20,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("jose", &[]),
     // Both servers limit how often they are asked; who asks is found out before them.
     ("rates", &["clock"]),
+    // For tests only.
+    ("trials", &[]),
     ("peer", &[]),
     (
         "authorization_server",

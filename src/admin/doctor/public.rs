@@ -38,8 +38,14 @@ const STREAMED: Duration = Duration::from_millis(400);
 /// Someone else's web page.
 const FOREIGN_ORIGIN: &str = "https://client.example";
 
-/// The most that is read of an answer.
+/// How long all questions together may take, whatever is at the other end.
+const ALL: Duration = Duration::from_secs(30);
+
+/// The most that is read of an answer, as clients do.
 const MOST_BYTES: usize = 256 * 1024;
+
+/// The most that is repeated of what an answer says.
+const MOST_WORDS: usize = 200;
 
 /// An answer.
 struct Answer {
@@ -62,7 +68,7 @@ impl Answer {
 pub async fn look(expected: &Expected, clock: &Clock) -> Vec<Finding> {
     let built = Client::builder().redirect(Policy::none()).timeout(PATIENCE).build();
     let client = match built {
-        Ok(client) => Probe(client),
+        Ok(client) => Probe { client, until: Instant::now() + ALL },
         Err(error) => {
             return vec![Finding::fault(
                 format!("nothing can be asked over https: {error}"),
@@ -103,7 +109,10 @@ fn endpoint(expected: &Expected, answer: &Answer) -> Finding {
                 )
             } else {
                 Finding::fault(
-                    format!("{resource} sends clients elsewhere to sign in: {challenge}"),
+                    format!(
+                        "{resource} sends clients elsewhere to sign in: {}",
+                        shortened(challenge)
+                    ),
                     "the server there was told another `resource`, or is another server",
                 )
             }
@@ -116,7 +125,7 @@ fn endpoint(expected: &Expected, answer: &Answer) -> Finding {
              give `resource` as people reach it",
         ),
         status if status.is_redirection() => Finding::fault(
-            format!("{resource} leads to {}", answer.header("location")),
+            format!("{resource} leads to {}", shortened(answer.header("location"))),
             "clients do not follow: give `resource` as it is at the end, or let the proxy not \
              redirect",
         ),
@@ -157,30 +166,40 @@ fn skew(answer: &Answer, clock: &Clock) -> Finding {
     )
 }
 
-struct Probe(Client);
+struct Probe {
+    client: Client,
+    until: Instant,
+}
 
 impl Probe {
+    fn patience(&self) -> Duration {
+        PATIENCE.min(self.until.saturating_duration_since(Instant::now()))
+    }
+
     async fn ask(
         &self,
         method: Method,
         url: &str,
         headers: &[(reqwest::header::HeaderName, &str)],
     ) -> Result<Answer, Finding> {
-        let mut request = self.0.request(method, url);
+        let mut request = self.client.request(method, url).timeout(self.patience());
         for (name, value) in headers {
             request = request.header(name, *value);
         }
         let mut response = request.send().await.map_err(|error| unreachable(url, &error))?;
         let (status, headers) = (response.status(), response.headers().clone());
         let mut body = Vec::new();
-        while body.len() < MOST_BYTES {
+        while body.len() <= MOST_BYTES {
             match response.chunk().await {
                 Ok(Some(chunk)) => body.extend_from_slice(&chunk),
-                Ok(None) => break,
+                Ok(None) => return Ok(Answer { status, headers, body }),
                 Err(error) => return Err(unreachable(url, &error)),
             }
         }
-        Ok(Answer { status, headers, body })
+        Err(Finding::fault(
+            format!("{url} answers with more than {} KiB ({status})", MOST_BYTES / 1024),
+            "something else answers there: no client reads so much of it",
+        ))
     }
 
     /// Whether a token would arrive: one that is none is called invalid, but only if it is
@@ -204,19 +223,21 @@ impl Probe {
     /// Whether the two halves of a slow answer arrive apart, as they are sent.
     async fn streaming(&self, origin: &str) -> Option<Finding> {
         let url = format!("{origin}/health?stream");
-        let mut response = self.0.get(&url).send().await.ok()?;
+        let mut response = self.client.get(&url).timeout(self.patience()).send().await.ok()?;
         if !response.headers().get(CONTENT_TYPE)?.as_bytes().starts_with(b"text/event-stream") {
             return Some(Finding::warning(
                 format!("{url} is not this server's; whether answers are streamed was not seen"),
                 "let the proxy forward /health too, or look at its buffering yourself",
             ));
         }
-        let mut arrivals = Vec::new();
-        while let Ok(Some(_)) = response.chunk().await {
-            arrivals.push(Instant::now());
+        let (mut first, mut last, mut bytes) = (None, Instant::now(), 0);
+        while bytes < MOST_BYTES
+            && let Ok(Some(chunk)) = response.chunk().await
+        {
+            (last, bytes) = (Instant::now(), bytes + chunk.len());
+            first = first.or(Some(last));
         }
-        let (first, last) = (arrivals.first()?, arrivals.last()?);
-        Some(if last.duration_since(*first) >= STREAMED {
+        Some(if last.duration_since(first?) >= STREAMED {
             Finding::fine("answers are streamed")
         } else {
             Finding::fault(
@@ -242,13 +263,17 @@ impl Probe {
         let (named, issuer) = (&document["resource"], &document["authorization_servers"][0]);
         if named != expected.resource.as_str() {
             return Finding::fault(
-                format!("{url} says that the resource is {named}"),
+                format!("{url} says that the resource is {}", shortened(&named.to_string())),
                 format!("start the server with --resource {}", expected.resource),
             );
         }
         if issuer != expected.issuer.as_str() {
             return Finding::fault(
-                format!("{url} says that {issuer} signs people in, and not {}", expected.issuer),
+                format!(
+                    "{url} says that {} signs people in, and not {}",
+                    shortened(&issuer.to_string()),
+                    expected.issuer
+                ),
                 "start the server with the same `issuer` as this check",
             );
         }
@@ -275,7 +300,10 @@ impl Probe {
         let mut findings = Vec::new();
         if document["issuer"] != issuer {
             findings.push(Finding::fault(
-                format!("{url} says that the issuer is {}", document["issuer"]),
+                format!(
+                    "{url} says that the issuer is {}",
+                    shortened(&document["issuer"].to_string())
+                ),
                 format!(
                     "clients compare it byte for byte: start the server with --issuer {issuer}"
                 ),
@@ -331,6 +359,14 @@ impl Probe {
                  answers for too long",
             )
         })
+    }
+}
+
+/// Somebody else's words, as far as they help.
+fn shortened(words: &str) -> String {
+    match words.char_indices().nth(MOST_WORDS) {
+        Some((end, _)) => format!("{}…", &words[..end]),
+        None => words.to_owned(),
     }
 }
 

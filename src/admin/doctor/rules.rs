@@ -38,6 +38,10 @@ pub fn read(root: &Path, path: &Path, bytes: &[u8]) -> Vec<Finding> {
     let folder = path.parent().unwrap_or(root);
     let shown = path.strip_prefix(root).unwrap_or(path).display();
     let mut findings = Vec::new();
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") || bytes.contains(&0) {
+        let what = format!("{shown}: git reads nothing of it, for it is no UTF-8");
+        return vec![Finding::fault(what, "save it as UTF-8, without a byte order mark")];
+    }
     let mut catches_itself = None;
     for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
         let line_number = index + 1;
@@ -92,6 +96,30 @@ pub fn read(root: &Path, path: &Path, bytes: &[u8]) -> Vec<Finding> {
         ));
     }
     findings
+}
+
+/// The patterns of a rule file that protect something, as they are written, each with the
+/// number of its line. Those that [`read`] finds fault with are not among them.
+pub(super) fn protecting(root: &Path, path: &Path, bytes: &[u8]) -> Vec<(usize, String)> {
+    let faults = read(root, path, bytes);
+    let shown = path.strip_prefix(root).unwrap_or(path).display();
+    let text = String::from_utf8_lossy(bytes);
+    let lines = text.trim_start_matches('\u{feff}').lines().enumerate();
+    lines
+        .filter_map(|(index, line)| {
+            let (line, number) = (line.trim(), index + 1);
+            let about = format!("{shown}, line {number}: ");
+            let (pattern, attributes) = split(line);
+            let is_rule = !line.starts_with('#')
+                && !pattern.starts_with("[attr]")
+                && attributes
+                    .iter()
+                    .any(|it| it.starts_with("filter=git-crypt") || it.starts_with("brain-class="))
+                && !faults.iter().any(|fault| fault.what.starts_with(&about));
+            let written = if line.starts_with('"') { format!("\"{pattern}\"") } else { pattern };
+            is_rule.then_some((number, written))
+        })
+        .collect()
 }
 
 fn is_of(line: &str, pattern: &str) -> bool {

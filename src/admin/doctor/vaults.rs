@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::{Finding, rules};
+use super::{Finding, hard_links, idle_rules, rules};
 use crate::access::class::{PEOPLE_FOLDER, PageClass};
 use crate::access::permit::Viewer;
 use crate::clock::Clock;
@@ -90,6 +90,8 @@ fn look_at(
     }
     let files = rules::files_in(root);
     findings.extend(files.iter().flat_map(|(path, bytes)| rules::read(root, path, bytes)));
+    findings.extend(files.iter().flat_map(|(path, bytes)| idle_rules::look(root, path, bytes)));
+    findings.extend(hard_links::look(root, &pages));
     let is_named = files.iter().any(|(_, bytes)| {
         String::from_utf8_lossy(bytes).lines().any(|line| line.contains("filter=git-crypt"))
     });

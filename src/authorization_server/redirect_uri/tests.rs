@@ -1,5 +1,7 @@
 //! Which redirect URIs can be registered, and what matches them.
 
+mod hostile;
+
 use serde::Deserialize;
 
 use super::{InvalidRedirectUri, RedirectTarget, RedirectUri};

@@ -173,14 +173,6 @@ impl OpenVault {
     }
 }
 
-/// The time that this thread has computed, in nanoseconds. What other programs do
-/// meanwhile is not in it.
-#[expect(clippy::disallowed_methods, reason = "the system's account of this thread is no page")]
-pub(in crate::vault) fn computed() -> u64 {
-    let account = std::fs::read_to_string("/proc/thread-self/schedstat").expect("a Linux");
-    account.split(' ').next().and_then(|time| time.parse().ok()).expect("nanoseconds")
-}
-
 /// Every page is at least as strict as its place could make it.
 #[track_caller]
 fn assert_in_doubt(vault: &OpenVault) {

@@ -6,10 +6,11 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::SystemTime;
 
-use super::{Folder, computed, everything, viewer};
+use super::{Folder, everything, viewer};
 use crate::clock::{Clock, UnixTime};
 use crate::contract::scope::{Scope, ScopeSet};
 use crate::search::analysis::{Language, Languages};
+use crate::trials::computed;
 use crate::vault::answers::{NoteHit, Passage, Passages, Relation, SearchRequest};
 use crate::vault::{ReadError, Settings, Vault};
 

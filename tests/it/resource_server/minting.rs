@@ -86,7 +86,11 @@ impl Key {
 
     /// A token with any header, signed with this key.
     pub(super) fn sign(&self, header: &Value, claims: &Value) -> String {
-        let message = unsigned(header, claims);
+        self.signed(&unsigned(header, claims))
+    }
+
+    /// A token of these first two parts, whatever they are.
+    pub(super) fn signed(&self, message: &str) -> String {
         let signature =
             jsonwebtoken::crypto::sign(message.as_bytes(), &self.secret, self.algorithm)
                 .expect("a signature");

@@ -2,6 +2,7 @@
 //! the production router, no socket unless the test is about one.
 
 mod guard;
+mod hostile;
 mod key_url;
 mod mcp;
 pub(crate) mod minting;

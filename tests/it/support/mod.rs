@@ -10,6 +10,8 @@ pub mod questions;
 pub mod routes;
 pub mod site;
 pub mod test_app;
+#[path = "../../../src/trials.rs"]
+pub mod trials;
 pub mod vault_builder;
 
 pub use browser::Browser;

@@ -55,22 +55,40 @@ impl Process {
         Self::start_with(command, vault, data, port)
     }
 
+    /// Starts the program with nobody at the other end of what it prints and logs.
+    pub fn start_unheard(vault: &Path, data: &Path, port: u16) -> Self {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let mut command = Command::new(Self::PROGRAM);
+        command.env("BRAIN_MCP_LOG", "trace").stderr(writer.try_clone().expect("another"));
+        let child = Self::arguments(&mut command, vault, data, port).stdout(writer).spawn();
+        let site = Site::behind_socket(&format!("http://127.0.0.1:{port}"));
+        Self { child: child.expect("it starts"), site }
+    }
+
     fn start_with(mut command: Command, vault: &Path, data: &Path, port: u16) -> Self {
-        let password = data.with_extension("password");
-        fs::write(&password, PASSWORD).expect("written");
-        let mut child = command
-            .args(["serve", "--listen", &format!("127.0.0.1:{port}")])
-            .args(["--vault".as_ref(), vault.as_os_str(), "--data-dir".as_ref(), data.as_os_str()])
-            .args(["--owner-password-file".as_ref(), password.as_os_str()])
-            .args(UNLIMITED.iter().flat_map(|name| ["--limit".to_owned(), format!("{name}=0")]))
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("it starts");
+        let command = Self::arguments(&mut command, vault, data, port);
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
         let output = child.stdout.take().expect("piped");
         let mut lines = BufReader::new(output).lines();
         let greeting = lines.next().expect("a greeting").expect("text");
         assert!(greeting.contains("is serving"), "{greeting}");
         Self { child, site: Site::behind_socket(&format!("http://127.0.0.1:{port}")) }
+    }
+
+    fn arguments<'a>(
+        command: &'a mut Command,
+        vault: &Path,
+        data: &Path,
+        port: u16,
+    ) -> &'a mut Command {
+        let password = data.with_extension("password");
+        fs::write(&password, PASSWORD).expect("written");
+        command
+            .args(["serve", "--listen", &format!("127.0.0.1:{port}")])
+            .args(["--vault".as_ref(), vault.as_os_str(), "--data-dir".as_ref(), data.as_os_str()])
+            .args(["--owner-password-file".as_ref(), password.as_os_str()])
+            .args(UNLIMITED.iter().flat_map(|name| ["--limit".to_owned(), format!("{name}=0")]))
     }
 
     /// Where this process sees a path, if it has mounts of its own.

@@ -7,7 +7,7 @@ use std::path::Path;
 use brain_mcp::app::Application;
 use brain_mcp::authorization_server::RequestLimits;
 use brain_mcp::authorization_server::password::HashingCost;
-use brain_mcp::clock::{Clock, ManualClock};
+use brain_mcp::clock::{Clock, ManualClock, UnixTime};
 use brain_mcp::configuration::{Configuration, OwnerPassword, TokenSource};
 use brain_mcp::entropy::Entropy;
 use brain_mcp::rates::PerMinute;
@@ -33,6 +33,13 @@ impl TestApp {
 
     /// The same, with a configuration of one's own.
     pub async fn with(vault: &Path, change: impl FnOnce(&mut Configuration)) -> Self {
+        // A start in the present: files that the test writes now must not be from
+        // the future.
+        Self::at(Clock::system().now(), vault, change).await
+    }
+
+    /// The same, started at that time.
+    pub async fn at(now: UnixTime, vault: &Path, change: impl FnOnce(&mut Configuration)) -> Self {
         let data = tempfile::tempdir().expect("a folder");
         let mut configuration = Configuration::for_vault(vault, data.path().join("data"));
         configuration.tokens = TokenSource::Embedded {
@@ -44,13 +51,11 @@ impl TestApp {
         configuration.request_limits = RequestLimits::NONE;
         configuration.mcp_limit = PerMinute::UNLIMITED;
         change(&mut configuration);
-        Self::start(configuration, data).await
+        Self::start(now, configuration, data).await
     }
 
-    async fn start(configuration: Configuration, data: TempDir) -> Self {
-        // A start in the present: files that the test writes now must not be from
-        // the future.
-        let (clock, manual) = Clock::manual(Clock::system().now());
+    async fn start(now: UnixTime, configuration: Configuration, data: TempDir) -> Self {
+        let (clock, manual) = Clock::manual(now);
         let address = SocketAddr::from(([127, 0, 0, 1], 8090));
         let application =
             Application::build(configuration.clone(), address, clock, Entropy::system())
@@ -64,7 +69,7 @@ impl TestApp {
     pub async fn restart(self) -> Self {
         let Self { site, data, configuration, .. } = self;
         drop(site);
-        Self::start(configuration, data).await
+        Self::start(Clock::system().now(), configuration, data).await
     }
 }
 

@@ -16,13 +16,13 @@ use crate::authorization_server::testing::{Answer, ISSUER, START, TestServer};
 const TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 const ONLY_SIGNING: &str = r#","token_endpoint_auth_method":"private_key_jwt""#;
 
-struct Key {
+pub(super) struct Key {
     name: &'static str,
     secret: SecretKey,
 }
 
 impl Key {
-    fn new(name: &'static str, seed: u8) -> Self {
+    pub(super) fn new(name: &'static str, seed: u8) -> Self {
         Self { name, secret: SecretKey::from_slice(&[seed; 32]).unwrap() }
     }
 
@@ -33,19 +33,19 @@ impl Key {
         json!({ "kty": "EC", "crv": "P-256", "kid": self.name, "x": x, "y": y })
     }
 
-    fn sign(&self, claims: &Value) -> String {
+    pub(super) fn sign(&self, claims: &Value) -> String {
         let header = Header { kid: Some(self.name.to_owned()), ..Header::new(Algorithm::ES256) };
         let der = self.secret.to_pkcs8_der().unwrap();
         jsonwebtoken::encode(&header, claims, &EncodingKey::from_ec_der(der.as_bytes())).unwrap()
     }
 }
 
-fn key_set(keys: &[&Key]) -> String {
+pub(super) fn key_set(keys: &[&Key]) -> String {
     json!({ "keys": keys.iter().map(|key| key.jwk()).collect::<Vec<_>>() }).to_string()
 }
 
 /// Claims in good order, `age` seconds after the start.
-fn claims(id: &str, age: u64) -> Value {
+pub(super) fn claims(id: &str, age: u64) -> Value {
     let now = START.as_seconds() + age;
     json!({ "iss": ID, "sub": ID, "aud": ISSUER, "jti": id, "iat": now, "exp": now + 60 })
 }

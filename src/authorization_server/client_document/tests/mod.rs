@@ -4,6 +4,7 @@ mod assertions;
 mod changes;
 mod documents;
 mod fetching;
+mod hostile;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;

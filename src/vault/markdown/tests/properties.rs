@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::parsed;
+use crate::trials;
 use crate::vault::markdown::{Parsed, SpanKind};
-use crate::vault::tests::computed;
 
 /// What Markdown, YAML and Obsidian make much of.
 const PIECES: &[&str] = &[
@@ -148,21 +148,11 @@ fn any_text_is_a_note_for_long() {
     result.expect("every text is a note");
 }
 
-/// How long a text of a shape takes, in nanoseconds.
-fn time(shape: &str, length: usize) -> u64 {
-    let text = shape.repeat(length / shape.len());
-    let begun = computed();
-    assert!(parsed(&text).lines > 0);
-    computed() - begun
-}
-
-/// Eight times as much may take twenty times as long; quadratic would be sixty-four
-/// times. The system's account is a few milliseconds late.
+/// Whether texts of that shape take time by their length only.
 fn is_linear(shape: &str, length: usize) -> bool {
-    const LATE: u64 = 5_000_000;
-    (0..4).any(|_| {
-        let (short, long) = (time(shape, length), time(shape, 8 * length));
-        long < short.max(LATE) * 20
+    trials::is_linear(length, |length| {
+        let text = shape.repeat(length / shape.len());
+        assert!(parsed(&text).lines > 0);
     })
 }
 

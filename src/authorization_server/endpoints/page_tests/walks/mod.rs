@@ -20,7 +20,7 @@ use self::model::{DAY, HOUR, How, MINUTE, Model, Outcome, RULES, Step, scopes};
 use super::{Answer, Ask, Browser, CALLBACK, ISSUER, PASSWORD, PageServer};
 use crate::authorization_server::client::ClientId;
 use crate::authorization_server::password::{HashingCost, Password};
-use crate::authorization_server::testing::{TestServer, Tokens, copy_files};
+use crate::authorization_server::testing::{TestServer, Tokens, copy_files, quick_folder};
 use crate::contract::scope::{Scope, ScopeSet};
 use crate::entropy::Entropy;
 
@@ -139,7 +139,7 @@ impl Ground {
     fn files(&self) -> TempDir {
         let data = &self.test.server.settings().data_dir;
         loop {
-            let copy = TempDir::new().unwrap();
+            let copy = quick_folder();
             let before = crashes::sizes(data);
             copy_files(data, copy.path());
             if crashes::sizes(data) == before {
