@@ -50,6 +50,9 @@ pub struct ConfigurationFlags {
     /// Address and port to listen on; port 0 picks a free one [default: 127.0.0.1:8090].
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<String>,
+    /// Loopback address and port for /metrics, which Prometheus reads [default: off].
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub metrics_listen: Option<String>,
     /// Public URL of the endpoint [default: /mcp at the address of --listen].
     #[arg(long, value_name = "URL")]
     pub resource: Option<String>,
@@ -117,6 +120,7 @@ impl ConfigurationFlags {
             Key::Vault => &self.vault,
             Key::Inbox => &self.inbox,
             Key::Listen => &self.listen,
+            Key::MetricsListen => &self.metrics_listen,
             Key::Resource => &self.resource,
             Key::Issuer => &self.issuer,
             Key::JwksUrl => &self.jwks_url,

@@ -9,6 +9,7 @@ mod clients;
 pub mod faults;
 pub mod file;
 pub mod limits;
+mod listen;
 pub mod raw;
 pub mod sources;
 
@@ -36,6 +37,7 @@ pub const MCP_LIMIT: PerMinute = PerMinute::new(60);
 
 pub use check::check;
 pub use faults::{Fault, Faults};
+pub use listen::{LoopbackAddress, NotLoopback};
 pub use raw::{Given, RawConfiguration, Source};
 
 /// Everything that the program needs to know to start.
@@ -43,6 +45,9 @@ pub use raw::{Given, RawConfiguration, Source};
 pub struct Configuration {
     /// Where to listen. Port 0 picks a free one.
     pub listen: SocketAddr,
+    /// Where the operator's figures are; nowhere if absent. There is no password before
+    /// them.
+    pub metrics_listen: Option<LoopbackAddress>,
     /// The canonical URI of `/mcp`; absent means `http://<listen>/mcp`, which is
     /// known only once the port is.
     pub resource: Option<ResourceUri>,
@@ -224,6 +229,7 @@ impl Configuration {
     pub fn for_vault(vault: impl Into<PathBuf>, data_dir: impl Into<PathBuf>) -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            metrics_listen: None,
             resource: None,
             tokens: TokenSource::Embedded { issuer: None, owner_password: None },
             data_dir: data_dir.into(),

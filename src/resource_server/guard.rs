@@ -17,6 +17,7 @@ use serde_json::json;
 use super::bearer::{BearerToken, NoBearerToken};
 use super::challenge::Challenge;
 use super::cors;
+use super::figures::Refused;
 use super::host_origin::{AllowedSites, Caller, forbidden};
 use super::json_rpc::{Malformed, Message};
 use super::open_streams::{OpenStreams, Seat, no_seat};
@@ -25,6 +26,7 @@ use super::sessions::Sessions;
 use super::standing::Standing;
 use super::stream::until_token_ends;
 use super::verify::{TokenError, TokenVerifier, VerifiedToken};
+use crate::metrics::Tally;
 use crate::rates::{Limiter, PerMinute, Wait};
 
 /// What the guard knows.
@@ -36,6 +38,7 @@ pub(super) struct Guard {
     pub(super) streams: OpenStreams,
     pub(super) limit: PerMinute,
     pub(super) asked: Limiter<Box<str>>,
+    pub(super) refused: Tally<Refused>,
 }
 
 /// The largest message (design section 9).
@@ -57,6 +60,7 @@ pub(super) async fn guard(
 ) -> Response {
     let origin = match guard.sites.judge_origin(request.headers()) {
         Caller::Foreign => {
+            guard.refused.add(Refused::ForeignOrigin);
             let mut response = forbidden("Pages of this origin may not call this server.");
             cors::expose(&mut response, None);
             return response;
@@ -99,7 +103,10 @@ async fn admit(guard: &Guard, request: Request) -> Result<Admitted, Response> {
     let token = judge_token(guard, request.headers()).await?;
     // Before the body is read. Whoever has no good token is nobody whose allowance could
     // be used up.
-    guard.asked.take(&token.subject().into()).map_err(|wait| too_many(guard.limit, wait))?;
+    guard.asked.take(&token.subject().into()).map_err(|wait| {
+        guard.refused.add(Refused::TooManyRequests);
+        too_many(guard.limit, wait)
+    })?;
     let (mut request, message) = if request.method() == Method::POST {
         let (parts, body) = request.into_parts();
         let message = judge_message(guard, body, &token).await?;
@@ -110,7 +117,10 @@ async fn admit(guard: &Guard, request: Request) -> Result<Admitted, Response> {
     let session = judge_session(guard, &mut request, &token, message.as_ref());
     let seat = if opens_stream(&request, message.as_ref()) {
         let id = || message.as_ref().and_then(Message::id).cloned();
-        Some(guard.streams.take(&token).ok_or_else(|| no_seat(id()))?)
+        Some(guard.streams.take(&token).ok_or_else(|| {
+            guard.refused.add(Refused::TooManyStreams);
+            no_seat(id())
+        })?)
     } else {
         None
     };
@@ -141,14 +151,24 @@ async fn judge_token(guard: &Guard, headers: &HeaderMap) -> Result<VerifiedToken
     let challenge = &guard.challenge;
     let bearer = match BearerToken::from_headers(headers) {
         Ok(bearer) => bearer,
-        Err(NoBearerToken::Absent) => return Err(challenge.missing_token()),
-        Err(NoBearerToken::Malformed) => return Err(challenge.invalid_request()),
-        Err(NoBearerToken::TooLong) => return Err(challenge.invalid_token()),
+        Err(no_token) => {
+            let (refused, answer) = match no_token {
+                NoBearerToken::Absent => (Refused::NoToken, challenge.missing_token()),
+                NoBearerToken::Malformed => (Refused::InvalidToken, challenge.invalid_request()),
+                NoBearerToken::TooLong => (Refused::InvalidToken, challenge.invalid_token()),
+            };
+            guard.refused.add(refused);
+            return Err(answer);
+        }
     };
     guard.verifier.verify(&bearer).await.map_err(|error| match error {
-        TokenError::KeysUnavailable(_) => Challenge::unavailable(),
+        TokenError::KeysUnavailable(_) => {
+            guard.refused.add(Refused::KeysUnavailable);
+            Challenge::unavailable()
+        }
         refused => {
             tracing::info!(reason = %refused, "a token was refused");
+            guard.refused.add(Refused::InvalidToken);
             challenge.invalid_token()
         }
     })
@@ -165,7 +185,10 @@ async fn judge_message(
     })?;
     let message = Message::parse(&body).map_err(Malformed::into_response)?;
     match Requirement::of(&message).missing_from(token.scopes()) {
-        Some(needed) => Err(guard.challenge.insufficient_scope(needed)),
+        Some(needed) => {
+            guard.refused.add(Refused::MissingScope);
+            Err(guard.challenge.insufficient_scope(needed))
+        }
         None => Ok(message),
     }
 }

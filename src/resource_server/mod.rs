@@ -22,6 +22,7 @@
 pub mod bearer;
 mod challenge;
 mod cors;
+mod figures;
 mod guard;
 pub mod host_origin;
 mod json_rpc;
@@ -48,6 +49,7 @@ use crate::clock::Clock;
 use crate::contract::issuer::Issuer;
 use crate::contract::liveness::GrantLiveness;
 use crate::contract::resource::{MCP_PATH, ResourceUri};
+use crate::metrics::Tally;
 use crate::rates::{Limiter, PerMinute};
 
 use self::challenge::Challenge;
@@ -113,6 +115,7 @@ impl ResourceServer {
             streams: OpenStreams::default(),
             limit: settings.limit,
             asked,
+            refused: Tally::default(),
         });
         Self { guard, sites, metadata }
     }

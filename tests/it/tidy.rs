@@ -21,11 +21,23 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // Both servers limit how often they are asked; who asks is found out before them.
     ("rates", &["clock"]),
     ("peer", &[]),
+    // A leaf of numbers: each part counts its own, the application tells all.
+    ("metrics", &[]),
     (
         "authorization_server",
-        &["contract", "clock", "entropy", "freshness", "jose", "peer", "rates", "refusals"],
+        &[
+            "contract",
+            "clock",
+            "entropy",
+            "freshness",
+            "jose",
+            "metrics",
+            "peer",
+            "rates",
+            "refusals",
+        ],
     ),
-    ("resource_server", &["contract", "clock", "freshness", "jose", "rates"]),
+    ("resource_server", &["contract", "clock", "freshness", "jose", "metrics", "rates"]),
     ("access", &["contract", "resource_server"]),
     ("vault", &["access", "search", "clock", "refusals"]),
     // Entropy: cursors are sealed with a key of the process.

@@ -106,6 +106,11 @@ impl Store {
         self.write_client(&stored)
     }
 
+    /// How many clients there are.
+    pub(crate) fn count_clients(&self) -> usize {
+        self.0.trees.clients.len()
+    }
+
     /// All clients, each with when it was last used and whether a user has approved it.
     pub(crate) fn all_clients(
         &self,

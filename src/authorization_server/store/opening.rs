@@ -11,6 +11,8 @@ use super::durability::Durability;
 use super::grants::LiveGrants;
 use super::{Inner, OpenError, Store, StoreError, Trees};
 use crate::authorization_server::data_directory::{DataDirectory, at};
+use crate::authorization_server::figures::Happening;
+use crate::metrics::Tally;
 
 /// Where sled lives below the data directory.
 pub(super) const DATABASE: &str = "database";
@@ -20,13 +22,17 @@ const CACHE_BYTES: u64 = 32 * 1024 * 1024;
 
 impl Store {
     /// Opens the database in the data directory, which everything else that belongs
-    /// there must be in already: this completes the set-up.
+    /// there must be in already: this completes the set-up. What is written down as having
+    /// happened is counted in `happened`.
     ///
     /// # Errors
     ///
     /// [`OpenError`].
     #[expect(clippy::disallowed_methods, reason = "the database's own file, opened to sync it")]
-    pub(crate) fn open(home: Arc<DataDirectory>) -> Result<Self, OpenError> {
+    pub(crate) fn open(
+        home: Arc<DataDirectory>,
+        happened: Arc<Tally<Happening>>,
+    ) -> Result<Self, OpenError> {
         let directory = home.path().join(DATABASE);
         home.make_private(DATABASE)?;
         remove_unfinished_snapshots(&directory)?;
@@ -48,7 +54,7 @@ impl Store {
             setup_links: tree("setup_links")?,
         };
         let live_grants = LiveGrants::load(&trees.grants)?;
-        let trail = Trail::open(tree(OWN)?, tree(STRANGERS)?)?;
+        let trail = Trail::open(tree(OWN)?, tree(STRANGERS)?, happened)?;
         Ok(Self(Arc::new(Inner {
             database,
             trees,
