@@ -55,6 +55,7 @@ pub(super) async fn build(
         allowed_origins: configuration.allowed_origins.clone(),
         key_source: tokens.keys,
         limit: configuration.mcp_limit,
+        bad_token_limit: configuration.bad_token_limit,
     };
     let resource_server = ResourceServer::new(settings, tokens.liveness, clock, sessions);
     let both = resource_server.router(mcp).merge(tokens.routes);

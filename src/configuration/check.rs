@@ -45,7 +45,8 @@ pub fn check(
     let toolsets = checker.toolsets();
     let languages = checker.languages();
     let log = checker.log();
-    let AllLimits { lifetimes, request_limits, mcp_limit } = AllLimits::read(raw, &mut faults);
+    let AllLimits { lifetimes, request_limits, mcp_limit, bad_token_limit, client_limit } =
+        AllLimits::read(raw, &mut faults);
     match (tokens, data_dir, people) {
         (Some(tokens), Some(data_dir), Some(people)) if faults.is_empty() => Ok(Configuration {
             listen,
@@ -63,6 +64,8 @@ pub fn check(
             lifetimes,
             request_limits,
             mcp_limit,
+            bad_token_limit,
+            client_limit,
             hashing_cost: HashingCost::STRONG,
             log,
         }),

@@ -9,6 +9,7 @@ labels! {
         ForeignOrigin = "foreign_origin",
         NoToken = "no_token",
         InvalidToken = "invalid_token",
+        TooManyGuesses = "too_many_guesses",
         KeysUnavailable = "keys_unavailable",
         TooManyRequests = "too_many_requests",
         TooManyStreams = "too_many_streams",

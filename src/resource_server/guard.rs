@@ -18,6 +18,7 @@ use super::bearer::{BearerToken, NoBearerToken};
 use super::challenge::Challenge;
 use super::cors;
 use super::figures::Refused;
+use super::guesses::Guesses;
 use super::host_origin::{AllowedSites, Caller, forbidden};
 use super::json_rpc::{Malformed, Message};
 use super::open_streams::{OpenStreams, Seat, no_seat};
@@ -27,6 +28,7 @@ use super::standing::Standing;
 use super::stream::until_token_ends;
 use super::verify::{TokenError, TokenVerifier, VerifiedToken};
 use crate::metrics::Tally;
+use crate::peer::Peer;
 use crate::rates::{Limiter, PerMinute, Wait};
 
 /// What the guard knows.
@@ -38,6 +40,7 @@ pub(super) struct Guard {
     pub(super) streams: OpenStreams,
     pub(super) limit: PerMinute,
     pub(super) asked: Limiter<Box<str>>,
+    pub(super) guesses: Guesses,
     pub(super) refused: Tally<Refused>,
 }
 
@@ -100,7 +103,8 @@ enum NamedSession {
 }
 
 async fn admit(guard: &Guard, request: Request) -> Result<Admitted, Response> {
-    let token = judge_token(guard, request.headers()).await?;
+    let peer = request.extensions().get().copied().unwrap_or(Peer::UNKNOWN);
+    let token = judge_token(guard, request.headers(), peer).await?;
     // Before the body is read. Whoever has no good token is nobody whose allowance could
     // be used up.
     guard.asked.take(&token.subject().into()).map_err(|wait| {
@@ -147,18 +151,25 @@ fn standing(guard: &Guard, request: &Request, token: &VerifiedToken) -> Standing
     }
 }
 
-async fn judge_token(guard: &Guard, headers: &HeaderMap) -> Result<VerifiedToken, Response> {
+async fn judge_token(
+    guard: &Guard,
+    headers: &HeaderMap,
+    peer: Peer,
+) -> Result<VerifiedToken, Response> {
     let challenge = &guard.challenge;
     let bearer = match BearerToken::from_headers(headers) {
         Ok(bearer) => bearer,
-        Err(no_token) => {
-            let (refused, answer) = match no_token {
-                NoBearerToken::Absent => (Refused::NoToken, challenge.missing_token()),
-                NoBearerToken::Malformed => (Refused::InvalidToken, challenge.invalid_request()),
-                NoBearerToken::TooLong => (Refused::InvalidToken, challenge.invalid_token()),
-            };
-            guard.refused.add(refused);
-            return Err(answer);
+        Err(NoBearerToken::Absent) => {
+            guard.refused.add(Refused::NoToken);
+            return Err(challenge.missing_token());
+        }
+        Err(NoBearerToken::Malformed) => {
+            let reason = NoBearerToken::Malformed.to_string();
+            return Err(refuse_guess(guard, peer, &reason, Challenge::invalid_request));
+        }
+        Err(NoBearerToken::TooLong) => {
+            let reason = NoBearerToken::TooLong.to_string();
+            return Err(refuse_guess(guard, peer, &reason, Challenge::invalid_token));
         }
     };
     guard.verifier.verify(&bearer).await.map_err(|error| match error {
@@ -166,12 +177,36 @@ async fn judge_token(guard: &Guard, headers: &HeaderMap) -> Result<VerifiedToken
             guard.refused.add(Refused::KeysUnavailable);
             Challenge::unavailable()
         }
+        forged if forged.is_forgery() => {
+            refuse_guess(guard, peer, &forged.to_string(), Challenge::invalid_token)
+        }
         refused => {
             tracing::info!(reason = %refused, "a token was refused");
             guard.refused.add(Refused::InvalidToken);
             challenge.invalid_token()
         }
     })
+}
+
+/// The answer to something that was never a token of ours: `refusal`, until the address has
+/// tried too often.
+fn refuse_guess(
+    guard: &Guard,
+    peer: Peer,
+    reason: &str,
+    refusal: fn(&Challenge) -> Response,
+) -> Response {
+    match guard.guesses.count(peer) {
+        Ok(()) => {
+            tracing::info!(reason, "a token was refused");
+            guard.refused.add(Refused::InvalidToken);
+            refusal(&guard.challenge)
+        }
+        Err(wait) => {
+            guard.refused.add(Refused::TooManyGuesses);
+            Challenge::too_many_guesses(wait)
+        }
+    }
 }
 
 async fn judge_message(

@@ -37,7 +37,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "refusals",
         ],
     ),
-    ("resource_server", &["contract", "clock", "freshness", "jose", "metrics", "rates"]),
+    ("resource_server", &["contract", "clock", "freshness", "jose", "metrics", "peer", "rates"]),
     ("access", &["contract", "resource_server"]),
     ("vault", &["access", "search", "clock", "refusals"]),
     // Entropy: cursors are sealed with a key of the process.

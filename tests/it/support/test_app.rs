@@ -45,6 +45,7 @@ impl TestApp {
         configuration.hashing_cost = HashingCost::LEAST;
         configuration.request_limits = RequestLimits::NONE;
         configuration.mcp_limit = PerMinute::UNLIMITED;
+        configuration.bad_token_limit = PerMinute::UNLIMITED;
         change(&mut configuration);
         Self::start(configuration, data).await
     }
