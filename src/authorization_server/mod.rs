@@ -152,7 +152,7 @@ impl AuthorizationServer {
         let device_key = DeviceKey::derive(&master);
         let limits = Limits::new(&settings.limits, &clock);
         let happened = Arc::default();
-        let store = Store::open(home, Arc::clone(&happened))?;
+        let store = Store::open(home, Arc::clone(&happened), clock.now())?;
         let browsing = Browsing::new(&settings, &clock, &entropy);
         let client_documents = ClientDocuments::new(web, clock.clone());
         Ok(Self(Arc::new(Inner {
@@ -226,7 +226,8 @@ impl AuthorizationServer {
             store.sweep_sessions(|session| is_over(session, &lifetimes, now))?;
             store.forget_grants(policy, now, lifetimes.inactive_client)?;
             // After the grants, which keep them.
-            store.forget_clients(now, clients, is_waiting)
+            store.forget_clients(now, clients, is_waiting)?;
+            store.forget_choices()
         });
         swept.await?;
         self.0.last_uses.forget_unless(|id| self.store().look_at_grant(*id, |_| ()).is_some());

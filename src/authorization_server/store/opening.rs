@@ -3,15 +3,17 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::audit::{OWN, STRANGERS, Trail};
 use super::durability::Durability;
 use super::grants::LiveGrants;
-use super::{Inner, OpenError, Store, StoreError, Trees};
+use super::{Inner, OpenError, Store, StoreError, Trees, outdated};
 use crate::authorization_server::data_directory::{DataDirectory, at};
 use crate::authorization_server::figures::Happening;
+use crate::clock::UnixTime;
 use crate::metrics::Tally;
 
 /// Where sled lives below the data directory.
@@ -32,6 +34,7 @@ impl Store {
     pub(crate) fn open(
         home: Arc<DataDirectory>,
         happened: Arc<Tally<Happening>>,
+        now: UnixTime,
     ) -> Result<Self, OpenError> {
         let directory = home.path().join(DATABASE);
         home.make_private(DATABASE)?;
@@ -53,17 +56,22 @@ impl Store {
             approvals: tree("approvals")?,
             setup_links: tree("setup_links")?,
         };
+        let removed = outdated::remove(&trees)?;
         let live_grants = LiveGrants::load(&trees.grants)?;
         let trail = Trail::open(tree(OWN)?, tree(STRANGERS)?, happened)?;
-        Ok(Self(Arc::new(Inner {
+        let clients = AtomicUsize::new(trees.clients.len());
+        let store = Self(Arc::new(Inner {
             database,
             trees,
             live_grants,
+            clients,
             trail,
             changes: Mutex::new(()),
             durability,
             _home: home,
-        })))
+        }));
+        store.mourn(removed, now)?;
+        Ok(store)
     }
 }
 
