@@ -9,7 +9,9 @@ mod connections;
 mod drip;
 mod housekeeping;
 mod layers;
+mod metrics;
 mod parts;
+mod requests;
 pub mod serve;
 mod unread;
 
@@ -21,7 +23,9 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use self::connections::{MAX_CONNECTIONS, Patience};
 use self::housekeeping::Housekeeping;
+use self::metrics::Panel;
 use crate::admin::socket::AdminSocket;
 use crate::authorization_server::{AuthorizationServer, OpenError, SetupError, SetupLink};
 use crate::clock::Clock;
@@ -31,12 +35,25 @@ use crate::contract::resource::{InvalidResource, ResourceUri};
 use crate::entropy::Entropy;
 use crate::resource_server::key_source::InvalidKeyUrl;
 
+/// How many read the figures at once. They are one program, as a rule.
+const MAX_SCRAPERS: usize = 16;
+
 /// Why the server did not start. The text says what to change.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The address cannot be listened on.
     #[error("cannot listen on {address}: {error}; {}", listen_cure(error))]
     Listen {
+        /// The address that was asked for.
+        address: SocketAddr,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The same, of the address for the operator's figures.
+    #[error(
+        "cannot listen on {address} for metrics: {error}; choose another with --metrics-listen"
+    )]
+    ListenForMetrics {
         /// The address that was asked for.
         address: SocketAddr,
         /// What the system said.
@@ -86,6 +103,7 @@ pub struct Application {
     setup_links: Vec<SetupLink>,
     /// Absent if the issuer is a foreign one.
     authorization_server: Option<AuthorizationServer>,
+    panel: Panel,
 }
 
 /// Where people sign in.
@@ -118,11 +136,50 @@ impl Application {
         self.router.clone()
     }
 
+    /// The routes of the operator's own listener.
+    pub fn metrics_router(&self) -> Router {
+        metrics::router(self.panel.clone())
+    }
+
     /// The one-time links by which those choose a password who have none.
     #[must_use]
     pub fn setup_links(&self) -> &[SetupLink] {
         &self.setup_links
     }
+}
+
+/// A listener that is served until the sender is dropped.
+struct Serving {
+    address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+impl Serving {
+    /// Serves `most` clients at a time.
+    fn start(
+        (listener, address): (TcpListener, SocketAddr),
+        routes: Router,
+        most: usize,
+        patience: Patience,
+    ) -> Self {
+        let (stop, stopped) = oneshot::channel::<()>();
+        let stopped = async { drop(stopped.await) };
+        let task = tokio::spawn(connections::serve(listener, routes, most, patience, stopped));
+        Self { address, stop, task }
+    }
+
+    /// Stops accepting. The task ends when the running requests have.
+    fn stop(self) -> JoinHandle<()> {
+        let _ = self.stop.send(());
+        self.task
+    }
+}
+
+async fn bind(address: SocketAddr) -> io::Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind(address).await?;
+    let address = listener.local_addr()?;
+    Ok((listener, address))
 }
 
 /// The socket for commands. Without it the server serves all the same.
@@ -137,9 +194,8 @@ fn admin_socket(server: AuthorizationServer) -> Option<AdminSocket> {
 /// A server that is running.
 pub struct Server {
     application: Application,
-    address: SocketAddr,
-    stop: oneshot::Sender<()>,
-    serving: JoinHandle<()>,
+    serving: Serving,
+    metrics: Option<Serving>,
     housekeeping: Option<Housekeeping>,
     admin_socket: Option<AdminSocket>,
 }
@@ -153,26 +209,40 @@ impl Server {
     pub async fn start(configuration: Configuration) -> Result<Self, StartError> {
         let asked = configuration.listen;
         let failed = |error| StartError::Listen { address: asked, error };
-        let listener = TcpListener::bind(asked).await.map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
+        let bound = bind(asked).await.map_err(failed)?;
+        let address = bound.1;
+        let bound_for_metrics = match configuration.metrics_listen {
+            Some(address) => {
+                let address = address.into();
+                let failed = |error| StartError::ListenForMetrics { address, error };
+                Some(bind(address).await.map_err(failed)?)
+            }
+            None => None,
+        };
         let (clock, entropy) = (Clock::system(), Entropy::system());
         let application = Application::build(configuration, address, clock, entropy).await?;
-        let (stop, stopped) = oneshot::channel::<()>();
-        // A dropped sender stops the server as well.
-        let stopped = async { drop(stopped.await) };
-        let patience = connections::Patience::default();
-        let serving = connections::serve(listener, application.router(), patience, stopped);
-        let serving = tokio::spawn(serving);
+        let (routes, patience) = (application.router(), Patience::default());
+        let serving = Serving::start(bound, routes, MAX_CONNECTIONS, patience);
+        let metrics = bound_for_metrics.map(|bound| {
+            tracing::info!(address = %bound.1, "metrics are at /metrics");
+            Serving::start(bound, application.metrics_router(), MAX_SCRAPERS, patience)
+        });
         let housekeeping = application.authorization_server.clone().map(Housekeeping::start);
         let admin_socket = application.authorization_server.clone().and_then(admin_socket);
         tracing::info!(%address, resource = %application.resource, "serving");
-        Ok(Self { application, address, stop, serving, housekeeping, admin_socket })
+        Ok(Self { application, serving, metrics, housekeeping, admin_socket })
     }
 
     /// Where it listens.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
-        self.address
+        self.serving.address
+    }
+
+    /// Where the operator's figures are, if anywhere.
+    #[must_use]
+    pub fn metrics_address(&self) -> Option<SocketAddr> {
+        self.metrics.as_ref().map(|metrics| metrics.address)
     }
 
     /// The URL to point MCP clients at.
@@ -202,16 +272,18 @@ impl Server {
     /// Stops accepting, lets running requests end, and returns. What clients keep open
     /// is cut after two seconds.
     pub async fn stop(self) {
-        let Self { application, stop, serving, housekeeping, admin_socket, .. } = self;
-        let _ = stop.send(());
+        let Self { application, serving, metrics, housekeeping, admin_socket } = self;
+        let serving = [Some(serving), metrics].map(|it| it.map(Serving::stop));
         if let Some(admin_socket) = admin_socket {
             admin_socket.close().await;
         }
         if let Some(housekeeping) = housekeeping {
             housekeeping.stop().await;
         }
-        if let Err(broken) = serving.await {
-            tracing::error!(%broken, "serving broke off");
+        for task in serving.into_iter().flatten() {
+            if let Err(broken) = task.await {
+                tracing::error!(%broken, "serving broke off");
+            }
         }
         drop(application);
     }

@@ -38,6 +38,7 @@ pub mod entropy;
 pub mod freshness;
 pub mod jose;
 pub mod mcp;
+pub mod metrics;
 pub mod peer;
 pub mod rates;
 pub mod refusals;

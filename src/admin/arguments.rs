@@ -1,11 +1,13 @@
 //! The commands and their flags.
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
 use crate::admin::orders::Order;
 use crate::admin::questions::QuestionFlags;
+use crate::admin::terminal::fail;
 use crate::configuration::raw::Key;
 
 /// Let AI agents search and read your notes, and decide what each may see.
@@ -35,6 +37,42 @@ pub enum Command {
     Manage(Order),
 }
 
+impl Arguments {
+    /// Whether a program reads the answer.
+    #[must_use]
+    pub const fn wants_json(&self) -> bool {
+        match &self.command {
+            Command::Serve(_) => false,
+            Command::Classify(flags) => flags.json,
+            Command::Search(flags) => flags.question.json,
+            Command::Stats(flags) => flags.json,
+            Command::Check(flags) => flags.json,
+            Command::Manage(order) => order.place().json,
+        }
+    }
+
+    /// What was typed.
+    ///
+    /// # Errors
+    ///
+    /// How the program ends instead: help was asked for and printed, or the words made no
+    /// sense.
+    pub fn typed() -> Result<Self, ExitCode> {
+        Self::try_parse().map_err(|error| {
+            let code = u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
+            let asks_for_json = std::env::args_os().any(|argument| argument == "--json");
+            if !error.use_stderr() || !asks_for_json {
+                // There is nobody to tell that it cannot be printed.
+                let _ = error.print();
+                return code;
+            }
+            let text = error.to_string();
+            let first = text.split("\n\n").next().unwrap_or_default().trim();
+            fail(first.strip_prefix("error: ").unwrap_or(first), true, code)
+        })
+    }
+}
+
 /// Every scalar of the configuration, as a flag.
 ///
 /// Each can also be given as an environment variable (`BRAIN_MCP_LISTEN`) or in the
@@ -50,6 +88,9 @@ pub struct ConfigurationFlags {
     /// Address and port to listen on; port 0 picks a free one [default: 127.0.0.1:8090].
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<String>,
+    /// Loopback address and port for /metrics, which Prometheus reads [default: off].
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub metrics_listen: Option<String>,
     /// Public URL of the endpoint [default: /mcp at the address of --listen].
     #[arg(long, value_name = "URL")]
     pub resource: Option<String>,
@@ -117,6 +158,7 @@ impl ConfigurationFlags {
             Key::Vault => &self.vault,
             Key::Inbox => &self.inbox,
             Key::Listen => &self.listen,
+            Key::MetricsListen => &self.metrics_listen,
             Key::Resource => &self.resource,
             Key::Issuer => &self.issuer,
             Key::JwksUrl => &self.jwks_url,

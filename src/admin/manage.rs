@@ -18,7 +18,7 @@ use super::orders::{
 use super::protocol::{Reply, Request, Secret};
 use super::reach::{Place, Reached};
 use super::tables;
-use super::terminal::{Paint, unless_closed};
+use super::terminal::{Paint, fail, unless_closed};
 
 /// Said to who wants to change the users.
 const USERS_ARE_CONFIGURED: &str = "\
@@ -43,10 +43,10 @@ pub fn run(order: Order) -> anyhow::Result<ExitCode> {
         Order::Restore(order) => return files::restore(&order),
         Order::Audit(Audit { what, place }) => {
             let (request, form) = audit(what, form(&place));
-            return print(form, &ask(&place, request)?);
+            return print(&place, form, &ask(&place, request)?);
         }
     };
-    print(form(&place), &ask(&place, request)?)
+    print(&place, form(&place), &ask(&place, request)?)
 }
 
 /// How an answer is printed.
@@ -184,31 +184,27 @@ fn typed(prompt: &str) -> anyhow::Result<String> {
     only_line(line)
 }
 
-fn print(form: Form, reply: &Reply) -> anyhow::Result<ExitCode> {
-    let code = match reply {
-        Reply::Missing(_) => ExitCode::FAILURE,
-        Reply::Refused(_) => ExitCode::from(2),
-        _ => ExitCode::SUCCESS,
-    };
+fn print(place: &Place, form: Form, reply: &Reply) -> anyhow::Result<ExitCode> {
+    match reply {
+        Reply::Missing(text) => return Ok(fail(text, place.json, ExitCode::FAILURE)),
+        Reply::Refused(text) => return Ok(fail(text, place.json, ExitCode::from(2))),
+        _ => {}
+    }
     let mut out = io::stdout().lock();
-    let written = match (form, reply) {
-        (Form::Json, _) => as_json(reply).and_then(|value| writeln!(out, "{value:#}")),
-        (_, Reply::Missing(text) | Reply::Refused(text)) => {
-            eprintln!("brain-mcp: {text}");
-            Ok(())
-        }
-        (Form::JsonLines, _) => write_lines(&mut out, reply),
-        (Form::Text, _) => tables::write(&mut out, reply, Paint::of(&io::stdout())),
+    let written = match form {
+        Form::Json => as_json(reply).and_then(|value| writeln!(out, "{value:#}")),
+        Form::JsonLines => write_lines(&mut out, reply),
+        Form::Text => tables::write(&mut out, reply, Paint::of(&io::stdout())),
     };
     unless_closed(written)?;
-    Ok(code)
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Lists as arrays, all else as one object.
 fn as_json(reply: &Reply) -> io::Result<Value> {
     Ok(match serde_json::to_value(reply)? {
         Value::Object(tagged) => match reply {
-            Reply::Done(_) | Reply::Missing(_) | Reply::Refused(_) => Value::Object(tagged),
+            Reply::Done(_) => Value::Object(tagged),
             _ => tagged.into_iter().next().map(|(_, value)| value).unwrap_or_default(),
         },
         other => other,

@@ -29,6 +29,24 @@ pub enum Order {
     Restore(Restore),
 }
 
+impl Order {
+    /// Which data it is about, and how the answer is printed.
+    #[must_use]
+    pub const fn place(&self) -> &Place {
+        match self {
+            Self::Owner(order) => &order.place,
+            Self::User(order) => &order.place,
+            Self::Client(order) => &order.place,
+            Self::Grant(order) => &order.place,
+            Self::Session(order) => &order.place,
+            Self::Key(order) => &order.place,
+            Self::Audit(order) => &order.place,
+            Self::Backup(order) => &order.place,
+            Self::Restore(order) => &order.place,
+        }
+    }
+}
+
 /// `brain-mcp backup`
 #[derive(Clone, Debug, Args)]
 pub struct Backup {

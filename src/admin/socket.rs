@@ -24,10 +24,12 @@ use crate::authorization_server::AuthorizationServer;
 
 /// A service of a user that exists only while it runs has nobody else to ask it.
 const ROOT: u32 = 0;
-/// How many commands are served at a time. The next ones wait.
+/// How many commands are worked on at a time. The next ones wait.
 const AT_ONCE: usize = 8;
-/// How long a command may take to say what it wants.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How many may be connected. Who says nothing takes up one of these, and none of those.
+const CONNECTED: usize = 64;
+/// How long a command may take to say what it wants: it knows that before it connects.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// How long it may take to read the answer.
 const SENDING: Duration = Duration::from_secs(60);
 
@@ -99,16 +101,16 @@ async fn serve(
     server: AuthorizationServer,
     running: &mut JoinSet<()>,
 ) {
-    let places = Arc::new(Semaphore::new(AT_ONCE));
+    let (seats, places) = (Arc::new(Semaphore::new(CONNECTED)), Arc::new(Semaphore::new(AT_ONCE)));
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let Ok(seat) = Arc::clone(&seats).acquire_owned().await else { return };
         while running.try_join_next().is_some() {}
         match listener.accept().await {
             Ok((stream, _)) if is_of(&stream, own_user) => {
-                let server = server.clone();
+                let (server, places) = (server.clone(), Arc::clone(&places));
                 running.spawn(async move {
-                    let _place = place;
-                    if let Err(error) = converse(stream, &server).await {
+                    let _seat = seat;
+                    if let Err(error) = converse(stream, &server, &places).await {
                         tracing::info!(%error, "a command at the socket broke off");
                     }
                 });
@@ -127,11 +129,18 @@ fn is_of(stream: &UnixStream, own_user: u32) -> bool {
     stream.peer_cred().is_ok_and(|peer| [own_user, ROOT].contains(&peer.uid()))
 }
 
-async fn converse(stream: UnixStream, server: &AuthorizationServer) -> io::Result<()> {
+async fn converse(
+    stream: UnixStream,
+    server: &AuthorizationServer,
+    places: &Semaphore,
+) -> io::Result<()> {
     let (reading, mut writing) = stream.into_split();
     let refused = |reason| (Reply::Refused(reason), Vec::new());
     let (reply, rest) = match timeout(PATIENCE, read(reading)).await {
-        Ok(Ok(request)) => desk::answer(server, request).await,
+        Ok(Ok(request)) => {
+            let _place = places.acquire().await.map_err(io::Error::other)?;
+            desk::answer(server, request).await
+        }
         Ok(Err(fault)) => refused(fault),
         Err(_too_long) => refused("the request did not arrive in time".to_owned()),
     };

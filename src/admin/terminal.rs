@@ -1,11 +1,13 @@
 //! How commands write to the terminal.
 
-use std::io;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use anstream::stream::RawStream;
 use anstream::{AutoStream, ColorChoice};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
 
 /// Whether text is coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +27,18 @@ pub(super) enum Role {
     Match,
     /// What is there if it is needed.
     Aside,
+}
+
+/// Tells that a command failed, and why: on standard error, and for a program, which reads
+/// the standard output, as an object with `error`.
+pub fn fail(reason: &str, as_json: bool, code: ExitCode) -> ExitCode {
+    if as_json {
+        let object = json!({ "error": reason });
+        // Whoever reads no further has the status.
+        let _ = writeln!(io::stdout(), "{object:#}");
+    }
+    eprintln!("brain-mcp: {reason}");
+    code
 }
 
 impl Paint {

@@ -29,7 +29,7 @@ use tower::ServiceExt as _;
 
 /// How many clients are served at once. Each takes a file descriptor, and git and the
 /// store need some too: a process often gets 1,024.
-const MAX_CONNECTIONS: usize = 512;
+pub(super) const MAX_CONNECTIONS: usize = 512;
 
 /// How patient the server is with the client of a connection.
 #[derive(Clone, Copy, Debug)]
@@ -53,15 +53,16 @@ impl Default for Patience {
     }
 }
 
-/// Serves until `stop` completes, then until the running requests have ended or been
+/// Serves `most` clients at a time until `stop` completes, then until the running requests have ended or been
 /// cut. When it returns, no connection holds on to the routes any more.
 pub(super) async fn serve(
     listener: TcpListener,
     routes: Router,
+    most: usize,
     patience: Patience,
     stop: impl Future<Output = ()>,
 ) {
-    let seats = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let seats = Arc::new(Semaphore::new(most));
     let graceful = GracefulShutdown::new();
     let mut connections = JoinSet::new();
     let mut stop = std::pin::pin!(stop);

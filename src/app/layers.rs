@@ -17,6 +17,7 @@ use tracing::Instrument as _;
 
 use super::body_deadline;
 use super::drip;
+use super::requests::{Requests, count};
 use super::unread::take_in_unread_body;
 use crate::peer::Peer;
 use crate::resource_server::host_origin::{AllowedSites, require_known_host};
@@ -26,14 +27,21 @@ pub(super) fn around(
     routes: Router,
     sites: Arc<AllowedSites>,
     trusted_proxies: &[IpAddr],
+    requests: Arc<Requests>,
 ) -> Router {
+    let proxies: Arc<[IpAddr]> = trusted_proxies.into();
+    hardened(routes.route("/health", get(health)), sites)
+        .layer(from_fn_with_state(proxies, log_request))
+        .layer(from_fn_with_state(requests, count))
+}
+
+/// What every listener does, whoever it is for.
+pub(super) fn hardened(routes: Router, sites: Arc<AllowedSites>) -> Router {
     let nosniff = SetResponseHeaderLayer::if_not_present(
         X_CONTENT_TYPE_OPTIONS,
         HeaderValue::from_static("nosniff"),
     );
-    let proxies: Arc<[IpAddr]> = trusted_proxies.into();
     routes
-        .route("/health", get(health))
         // Also for unknown well-known documents: a client that looks for one must not
         // be answered with a page (B04).
         .fallback(not_found)
@@ -42,7 +50,6 @@ pub(super) fn around(
         .layer(nosniff)
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn(take_in_unread_body))
-        .layer(from_fn_with_state(proxies, log_request))
 }
 
 /// Alive and ready. Nothing about pages or people: it needs no token. With `?stream` it

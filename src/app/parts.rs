@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use axum::Router;
 
+use super::metrics::Panel;
+use super::requests::Requests;
 use super::{Application, SignsIn, StartError, layers};
 use crate::authorization_server::password::Password;
 use crate::authorization_server::{
@@ -32,8 +34,8 @@ pub(super) async fn build(
     clock: Clock,
     entropy: Entropy,
 ) -> Result<Application, StartError> {
-    let refusals = Refusals::default();
-    let vaults = {
+    let (refusals, started_at) = (Refusals::default(), clock.now());
+    let (vaults, opened) = {
         let (people, clock) = (configuration.people.clone(), clock.clone());
         let vaults = EveryVault {
             languages: configuration.languages.clone(),
@@ -53,12 +55,22 @@ pub(super) async fn build(
         allowed_origins: configuration.allowed_origins.clone(),
         key_source: tokens.keys,
         limit: configuration.mcp_limit,
+        bad_token_limit: configuration.bad_token_limit,
     };
     let resource_server = ResourceServer::new(settings, tokens.liveness, clock, sessions);
     let both = resource_server.router(mcp).merge(tokens.routes);
-    let router = layers::around(both, resource_server.sites(), &configuration.trusted_proxies);
+    let requests = Arc::<Requests>::default();
+    let (sites, proxies) = (resource_server.sites(), &configuration.trusted_proxies);
+    let router = layers::around(both, sites, proxies, Arc::clone(&requests));
     let Tokens { issuer, signs_in, setup_links, authorization_server, .. } = tokens;
-    Ok(Application { router, resource, issuer, signs_in, setup_links, authorization_server })
+    let panel = Panel {
+        started_at,
+        requests,
+        resource_server,
+        authorization_server: authorization_server.clone(),
+        vaults: opened,
+    };
+    Ok(Application { router, resource, issuer, signs_in, setup_links, authorization_server, panel })
 }
 
 /// What the resource server is told about the issuer, foreign or embedded; and
@@ -134,20 +146,23 @@ struct EveryVault {
 }
 
 impl EveryVault {
-    fn open(&self, people: &People) -> Result<Vaults, StartError> {
+    /// By whom they belong to, and each of them once.
+    fn open(&self, people: &People) -> Result<(Vaults, Vec<Vault>), StartError> {
         match people {
             People::SingleOwner { vault, inbox } => {
-                Ok(Vaults::single(self.open_one(vault, inbox.as_deref())?))
+                let vault = self.open_one(vault, inbox.as_deref())?;
+                Ok((Vaults::single(vault.clone()), vec![vault]))
             }
             People::Named(users) => {
-                let mut by_subject = Vec::new();
+                let (mut by_subject, mut opened) = (Vec::new(), Vec::new());
                 for user in users {
                     let vaults = self.open_those_of(user)?;
+                    opened.extend(vaults.named.values().cloned());
                     for subject in user.subjects.iter().chain([&user.name]) {
                         by_subject.push((subject.clone(), vaults.clone()));
                     }
                 }
-                Ok(Vaults::for_users(by_subject))
+                Ok((Vaults::for_users(by_subject), opened))
             }
         }
     }

@@ -23,6 +23,9 @@ use crate::refusals::Refused;
 
 /// How long an ended connection is still listed.
 const ENDED_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How many connections are shown, and how many that have ended: the terminal names all.
+const CONNECTIONS: usize = 200;
+const ENDED: usize = 50;
 /// How many refusals are shown.
 const REFUSALS: usize = 50;
 /// How many events are shown, and how many of them at most that strangers cause.
@@ -33,6 +36,8 @@ const STRANGERS_EVENTS: usize = 5;
 pub(super) struct Account {
     /// Apps with connections that are alive, the one used last first.
     pub(super) apps: Vec<App>,
+    /// How many connections are alive, those that are not shown included.
+    pub(super) connections: usize,
     /// Those that were ended lately, the last one first.
     pub(super) ended: Vec<Connection>,
     /// What was refused lately, with the name of the client.
@@ -86,9 +91,10 @@ impl App {
     /// Puts the connections of each client together, in the order of its first one.
     fn group(connections: Vec<Connection>) -> Vec<Self> {
         let mut apps: Vec<Self> = Vec::new();
+        let mut places = HashMap::new();
         for connection in connections {
-            let same = apps.iter_mut().find(|app| app.identity.client == connection.app.client);
-            if let Some(app) = same {
+            let place = *places.entry(connection.app.client.clone()).or_insert(apps.len());
+            if let Some(app) = apps.get_mut(place) {
                 app.connections.push(connection);
             } else {
                 let identity = connection.app.clone();
@@ -100,9 +106,9 @@ impl App {
 }
 
 impl Account {
-    /// How many connections are alive, of all apps together.
-    pub(super) fn connections(&self) -> usize {
-        self.apps.iter().map(|app| app.connections.len()).sum()
+    /// How many connections are alive that are not shown.
+    pub(super) fn left_out(&self) -> usize {
+        self.connections.saturating_sub(CONNECTIONS)
     }
 }
 
@@ -154,8 +160,15 @@ impl AuthorizationServer {
             }
         }
         connections.sort_by_key(|one| (std::cmp::Reverse(one.used_at), one.id));
+        let alive = connections.len();
+        connections.truncate(CONNECTIONS);
         let apps = App::group(connections);
         ended.sort_by_key(|app| (std::cmp::Reverse(app.ended.map(|(at, _)| at)), app.id));
+        let mut place = 0;
+        ended.retain(|connection| {
+            place += 1;
+            place <= ENDED || connection.is_suspicious()
+        });
         let name_of = |client: &str| {
             let known = clients.values().flatten().find(|known| known.id.as_str() == client);
             known.and_then(|known| known.name.clone()).unwrap_or_else(|| client.to_owned())
@@ -179,7 +192,14 @@ impl AuthorizationServer {
             .collect();
         browsers.sort_by_key(|browser| (!browser.is_this, std::cmp::Reverse(browser.seen_at)));
         let events = events.iter().map(|event| (event.at, event.text(name_of))).collect();
-        Ok(Account { apps, ended, refused: refused.collect(), browsers, events })
+        Ok(Account {
+            apps,
+            connections: alive,
+            ended,
+            refused: refused.collect(),
+            browsers,
+            events,
+        })
     }
 
     pub(super) fn connection(

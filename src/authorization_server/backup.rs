@@ -5,12 +5,14 @@
 //! nobody is let in by anything from before it: all grants are over (they stay listed),
 //! the signing keys are new, and neither codes, sessions nor setup links are kept at all.
 //! That is also why the master secret is not in the file: nothing that comes back depends
-//! on it.
+//! on it. It is another one after a restore, so that browsers which were known by a password
+//! that has been changed since are not known again by the old one.
 
 #[cfg(test)]
 mod tests;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -23,7 +25,7 @@ use super::data_directory::DataDirectory;
 use super::secrets::MasterSecret;
 use super::signing_key::SigningKeys;
 use super::store::Store;
-use super::store::backup::Record;
+use super::store::backup::{Record, UnfitRecord};
 use super::{AuthorizationServer, OpenError, Settings};
 use crate::clock::{Clock, UnixTime};
 use crate::contract::issuer::Issuer;
@@ -31,6 +33,12 @@ use crate::entropy::Entropy;
 
 /// Raised when older versions could not read the file.
 const VERSION: u32 = 1;
+
+/// The end of the year 9999, beyond which no date can be shown.
+const LATEST: UnixTime = UnixTime::from_seconds(253_402_207_200);
+
+/// How far the clock of the machine that made a backup may have run ahead of ours.
+const SKEW: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The contents of a backup.
 #[derive(Debug)]
@@ -78,6 +86,9 @@ pub enum InvalidBackup {
     /// A record in it is none of ours.
     #[error("the backup holds a record that this brain-mcp cannot read")]
     Record,
+    /// No clock says such a time, or something in it is from after it was made.
+    #[error("the backup was not made at the time that stands in it")]
+    Time,
 }
 
 /// Why nothing was restored.
@@ -89,6 +100,9 @@ pub enum RestoreError {
          old database beside it"
     )]
     Occupied(String),
+    /// It was made later than now.
+    #[error("the backup was made later than this computer's clock says that it is; set the clock")]
+    FromTheFuture,
     /// A server runs, or the files cannot be written.
     #[error(transparent)]
     Open(#[from] OpenError),
@@ -119,6 +133,9 @@ impl Backup {
         if head.brain_mcp_backup != VERSION {
             return Err(InvalidBackup::Version(head.brain_mcp_backup));
         }
+        if head.made_at > LATEST {
+            return Err(InvalidBackup::Time);
+        }
         let whole = bytes.strip_suffix(b"\n").ok_or(InvalidBackup::Damaged)?;
         let end = whole.iter().rposition(|byte| *byte == b'\n').ok_or(InvalidBackup::Damaged)?;
         let (body, last) = whole.split_at(end + 1);
@@ -134,7 +151,10 @@ impl Backup {
                 let decode =
                     |text| BASE64_STANDARD.decode(text).map_err(|_| InvalidBackup::Damaged);
                 let (key, value) = (decode(line.key)?, decode(line.value)?);
-                Record::checked(&line.tree, key, value).ok_or(InvalidBackup::Record)
+                Record::checked(&line.tree, key, value, head.made_at).map_err(|unfit| match unfit {
+                    UnfitRecord::Unreadable => InvalidBackup::Record,
+                    UnfitRecord::Later => InvalidBackup::Time,
+                })
             })
             .collect::<Result<_, _>>()?;
         if records.len() != head.records {
@@ -207,14 +227,17 @@ impl AuthorizationServer {
         clock: &Clock,
         entropy: &Entropy,
     ) -> Result<(), RestoreError> {
+        let now = clock.now();
+        if backup.made_at > now + SKEW {
+            return Err(RestoreError::FromTheFuture);
+        }
         let home = DataDirectory::claim(&settings.data_dir)?;
         if home.is_initialized()? && !replaces {
             return Err(RestoreError::Occupied(settings.data_dir.display().to_string()));
         }
-        let now = clock.now();
         Store::restore(&home, &backup.records, now, backup.made_at)?;
         let home = Arc::new(home);
-        let master = MasterSecret::load_or_replace(&home, entropy)?;
+        let master = MasterSecret::replace(&home, entropy)?;
         let policy = settings.key_policy();
         SigningKeys::replace(Arc::clone(&home), &master, entropy, now, policy)?;
         home.mark_initialized()?;

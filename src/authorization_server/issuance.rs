@@ -7,6 +7,7 @@ use super::code::{self, CodeDigest, Redemption};
 use super::endpoints::log::about_grant;
 use super::error::EndpointError;
 use super::family::{Presented, Verdict};
+use super::figures::Happening;
 use super::form::Form;
 use super::grant::{EndReason, Grant, GrantId};
 use super::refresh_token::RefreshToken;
@@ -74,6 +75,19 @@ impl AuthorizationServer {
     ///
     /// [`EndpointError`].
     pub(crate) async fn refresh(
+        &self,
+        client: &AuthenticatedClient,
+        form: &Form,
+    ) -> Result<TokenAnswer, EndpointError> {
+        let answer = self.judge_refresh(client, form).await;
+        self.count(match &answer {
+            Ok(_) => Happening::Refreshed,
+            Err(_) => Happening::RefreshRefused,
+        });
+        answer
+    }
+
+    async fn judge_refresh(
         &self,
         client: &AuthenticatedClient,
         form: &Form,

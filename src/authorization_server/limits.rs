@@ -16,8 +16,24 @@ use super::device::DeviceId;
 use super::grant::GrantId;
 use super::settings::RequestLimits;
 use crate::clock::Clock;
+use crate::metrics::{Label as _, Tally, labels};
 use crate::peer::Peer;
 use crate::rates::{Limiter, PerMinute, Wait};
+
+labels! {
+    /// What can stop somebody who asks too often.
+    pub(super) enum Limit {
+        SignIn = "sign_in",
+        Authorize = "authorize",
+        Pages = "pages",
+        Token = "token",
+        Refresh = "refresh",
+        WrongSecret = "wrong_secret",
+        Register = "register",
+        Throttle = "wrong_passwords",
+        PasswordQueue = "password_queue",
+    }
+}
 
 /// Whose allowance a page is taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,6 +54,7 @@ pub(crate) struct Limits {
     wrong_secret: Limiter<([u8; 32], Peer)>,
     register: Limiter<Peer>,
     told: Limiter<&'static str>,
+    refused: Tally<Limit>,
 }
 
 impl Limits {
@@ -51,40 +68,41 @@ impl Limits {
             wrong_secret: Limiter::new(limits.wrong_secret, clock.clone()),
             register: Limiter::new(limits.register, clock.clone()),
             told: Limiter::new(PerMinute::new(1), clock.clone()),
+            refused: Tally::default(),
         }
     }
 
     /// Before a password is looked at.
     pub(super) fn sign_in(&self, asking: Asking) -> Result<(), Wait> {
-        self.tell("sign_in", self.sign_in.take_shared(&asking, asking.head_count()))
+        self.tell(Limit::SignIn, self.sign_in.take_shared(&asking, asking.head_count()))
     }
 
     /// Before an authorization request is let wait.
     pub(super) fn authorize(&self, asking: Asking) -> Result<(), Wait> {
-        self.tell("authorize", self.authorize.take_shared(&asking, asking.head_count()))
+        self.tell(Limit::Authorize, self.authorize.take_shared(&asking, asking.head_count()))
     }
 
     /// Before a page is made.
     pub(super) fn page(&self, asking: Asking) -> Result<(), Wait> {
-        self.tell("pages", self.pages.take_shared(&asking, asking.head_count()))
+        self.tell(Limit::Pages, self.pages.take_shared(&asking, asking.head_count()))
     }
 
     /// Before anything is done for a client that has proved nothing yet.
     pub(super) fn token(&self, peer: Peer) -> Result<(), Wait> {
-        self.tell("token", self.token.take_shared(&peer, peer.head_count()))
+        self.tell(Limit::Token, self.token.take_shared(&peer, peer.head_count()))
     }
 
     /// Before a genuine refresh token of this grant is judged. Who has one may be behind
     /// an address that others use up.
     pub(super) fn refresh(&self, grant: GrantId) -> Result<(), Wait> {
-        self.tell("refresh", self.refresh.take(&grant))
+        self.tell(Limit::Refresh, self.refresh.take(&grant))
     }
 
     /// Before a secret or a signature is compared; given back by [`Self::proved`].
     /// Only that client, and only from there: nobody keeps a client out by guessing.
     pub(super) fn wrong_secret(&self, client: &ClientId, peer: Peer) -> Result<(), Wait> {
         let key = (Sha256::digest(client.as_str()).into(), peer);
-        self.tell("wrong_secret", self.wrong_secret.take_shared(&key, peer.head_count()))
+        self.tell(Limit::WrongSecret, self.wrong_secret.take_shared(&key, peer.head_count()))
     }
 
     /// After a proof that was right.
@@ -97,19 +115,29 @@ impl Limits {
     /// together have a limit too (checklist #97).
     pub(super) fn register(&self, peer: Peer) -> Result<(), Wait> {
         if peer.is_known() {
-            self.tell("register", self.register.take(&peer))?;
+            self.tell(Limit::Register, self.register.take(&peer))?;
         }
         let all = Peer::UNKNOWN;
-        self.tell("register", self.register.take_shared(&all, all.head_count()))
+        self.tell(Limit::Register, self.register.take_shared(&all, all.head_count()))
     }
 
     /// Tells the operator once a minute that a limit was met. The requests themselves are
     /// logged for who looks closely only: else a flood would fill the disk with its log.
-    fn tell(&self, limit: &'static str, verdict: Result<(), Wait>) -> Result<(), Wait> {
-        if verdict.is_err() && self.told.take(&limit).is_ok() {
-            tracing::warn!(limit, "asked too often; told once a minute");
+    fn tell(&self, limit: Limit, verdict: Result<(), Wait>) -> Result<(), Wait> {
+        if verdict.is_err() {
+            self.refused.add(limit);
+            let limit = limit.name();
+            if self.told.take(&limit).is_ok() {
+                tracing::warn!(limit, "asked too often; told once a minute");
+            }
         }
         verdict
+    }
+
+    /// Who was refused so far, by the limit that was met. The bounds on passwords are
+    /// elsewhere, and counted here with the others.
+    pub(super) const fn refused(&self) -> &Tally<Limit> {
+        &self.refused
     }
 }
 

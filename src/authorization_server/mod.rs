@@ -30,6 +30,7 @@ mod device;
 mod endpoints;
 mod error;
 mod family;
+mod figures;
 mod form;
 mod grant;
 mod issuance;
@@ -74,6 +75,7 @@ pub use self::client_rules::{ClientRules, Registration};
 use self::code::{CodeDigest, IssuedCode};
 use self::data_directory::DataDirectory;
 use self::device::DeviceKey;
+use self::figures::Happening;
 use self::last_uses::LastUses;
 use self::limits::Limits;
 use self::refresh_token::RefreshTokenKeys;
@@ -89,6 +91,7 @@ use crate::contract::key_set::PublicKeySet;
 use crate::contract::liveness::GrantLiveness;
 use crate::contract::resource::ResourceUri;
 use crate::entropy::Entropy;
+use crate::metrics::Tally;
 
 /// What is left of the pages while a foreign issuer is trusted and nobody signs in here:
 /// the one that tells visitors what this address is.
@@ -113,6 +116,7 @@ struct Inner {
     last_uses: LastUses,
     limits: Limits,
     device_key: DeviceKey,
+    happened: Arc<Tally<Happening>>,
 }
 
 impl AuthorizationServer {
@@ -147,7 +151,8 @@ impl AuthorizationServer {
         let refresh_token_keys = RefreshTokenKeys::derive(&master);
         let device_key = DeviceKey::derive(&master);
         let limits = Limits::new(&settings.limits, &clock);
-        let store = Store::open(home)?;
+        let happened = Arc::default();
+        let store = Store::open(home, Arc::clone(&happened), clock.now())?;
         let browsing = Browsing::new(&settings, &clock, &entropy);
         let client_documents = ClientDocuments::new(web, clock.clone());
         Ok(Self(Arc::new(Inner {
@@ -163,6 +168,7 @@ impl AuthorizationServer {
             last_uses: LastUses::default(),
             limits,
             device_key,
+            happened,
         })))
     }
 
@@ -220,7 +226,8 @@ impl AuthorizationServer {
             store.sweep_sessions(|session| is_over(session, &lifetimes, now))?;
             store.forget_grants(policy, now, lifetimes.inactive_client)?;
             // After the grants, which keep them.
-            store.forget_clients(now, clients, is_waiting)
+            store.forget_clients(now, clients, is_waiting)?;
+            store.forget_choices()
         });
         swept.await?;
         self.0.last_uses.forget_unless(|id| self.store().look_at_grant(*id, |_| ()).is_some());

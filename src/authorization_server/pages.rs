@@ -163,6 +163,8 @@ pub(super) struct MessagePage {
 pub(super) struct Offer {
     pub(super) scope: Scope,
     tick: Tick,
+    /// Whether there is an inbox that could be written into.
+    has_inbox: bool,
 }
 
 /// Whether a box is ticked before the owner has touched it.
@@ -193,7 +195,7 @@ impl Identity {
 impl Connection {
     /// Whether it was ended because a spent code or token came back: somebody else may
     /// have had it.
-    fn is_suspicious(&self) -> bool {
+    pub(super) fn is_suspicious(&self) -> bool {
         let reason = self.ended.and_then(|(_, reason)| reason);
         matches!(reason, Some(EndReason::RefreshTokenReused | EndReason::CodeReplayed))
     }
@@ -232,10 +234,14 @@ fn moment(time: &UnixTime) -> String {
 impl Offer {
     /// The boxes for what was asked. `last_time` is what the owner ticked then; at the
     /// first time it is reading ordinary notes.
-    pub(super) fn all(requested: ScopeSet, last_time: Option<ScopeSet>) -> Vec<Self> {
+    pub(super) fn all(
+        requested: ScopeSet,
+        last_time: Option<ScopeSet>,
+        has_inbox: bool,
+    ) -> Vec<Self> {
         let usual = last_time.unwrap_or_else(|| ScopeSet::from_iter([Scope::Read]));
         let tick = |scope| if usual.contains(scope) { Tick::Beforehand } else { Tick::ByTheOwner };
-        requested.iter().map(|scope| Self { scope, tick: tick(scope) }).collect()
+        requested.iter().map(|scope| Self { scope, tick: tick(scope), has_inbox }).collect()
     }
 
     fn is_ticked(&self) -> bool {
@@ -261,7 +267,12 @@ impl Offer {
             Scope::People => {
                 "Search and read protected notes about people. You are asked each time."
             }
-            Scope::Write => "Write new notes into the inbox, and add to notes there. Nothing else.",
+            Scope::Write if self.has_inbox => {
+                "Write new notes into the inbox, and add to notes there. Nothing else."
+            }
+            Scope::Write => {
+                "Nothing for now, because you have no inbox. Once one is set up: write new notes into it, and add to notes there."
+            }
         }
     }
 }

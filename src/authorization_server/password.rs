@@ -212,6 +212,13 @@ impl PasswordHasher {
         if fits { Ok(()) } else { Err(NotVerified::Wrong) }
     }
 
+    /// How many passwords are hashed or wait for it.
+    pub(super) fn waiting(&self) -> usize {
+        MAX_QUEUED + MAX_KNOWN_QUEUED
+            - self.strangers.available_permits()
+            - self.known.available_permits()
+    }
+
     async fn work(
         &self,
         password: Password,

@@ -49,30 +49,17 @@ impl MasterSecret {
                 .filter(|secret| secret.len() == 32)
                 .ok_or_else(|| OpenError::SecretDamaged(home.path().join(FILE)))?
         } else {
-            return Self::make(home, entropy);
+            return Self::replace(home, entropy);
         };
         Ok(Self(Hkdf::new(None, &secret)))
     }
 
-    /// The same where nothing depends on the secret any more: one that is lost or damaged
-    /// is replaced.
+    /// Makes a new one, also in the place of one that nothing depends on any more.
     ///
     /// # Errors
     ///
     /// [`OpenError::Io`]
-    pub(crate) fn load_or_replace(
-        home: &DataDirectory,
-        entropy: &Entropy,
-    ) -> Result<Self, OpenError> {
-        match Self::load(home, entropy) {
-            Err(OpenError::SecretLost(_) | OpenError::SecretDamaged(_)) => {
-                Self::make(home, entropy)
-            }
-            loaded => loaded,
-        }
-    }
-
-    fn make(home: &DataDirectory, entropy: &Entropy) -> Result<Self, OpenError> {
+    pub(crate) fn replace(home: &DataDirectory, entropy: &Entropy) -> Result<Self, OpenError> {
         let fresh = Zeroizing::new(entropy.bytes::<32>());
         let text = Zeroizing::new(format!("{}\n", BASE64_STANDARD.encode(*fresh)));
         home.write(FILE, text.as_bytes())?;

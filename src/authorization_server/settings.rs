@@ -25,6 +25,8 @@ pub struct Settings {
     pub data_dir: PathBuf,
     /// Who may sign in. Never empty; the first is the owner.
     pub users: Vec<String>,
+    /// Those of them who have an inbox; the others are told what writing is good for.
+    pub with_inbox: Vec<String>,
     /// How long things last.
     pub lifetimes: Lifetimes,
     /// How often things may be asked for.
@@ -127,6 +129,9 @@ impl Settings {
     /// How long a key signs unless the owner chooses otherwise.
     pub const KEY_ROTATION: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
+    /// The most clients unless the owner chooses otherwise.
+    pub const CLIENTS: usize = 1_000;
+
     /// Settings with the defaults for everything that has one.
     #[must_use]
     pub fn new(issuer: Issuer, resource: ResourceUri, data_dir: PathBuf) -> Self {
@@ -135,11 +140,12 @@ impl Settings {
             resource,
             data_dir,
             users: vec![OWNER.to_owned()],
+            with_inbox: Vec::new(),
             lifetimes: Lifetimes::default(),
             limits: RequestLimits::default(),
             key_rotation: Some(Self::KEY_ROTATION),
             hashing_cost: HashingCost::STRONG,
-            client_limit: 1000,
+            client_limit: Self::CLIENTS,
             clients: ClientRules::default(),
             refusals: Refusals::default(),
         }
@@ -149,6 +155,11 @@ impl Settings {
     /// whatever the store remembers.
     pub(super) fn has_user(&self, name: &str) -> bool {
         self.users.iter().any(|user| user == name)
+    }
+
+    /// Whether a user has an inbox that clients could write into.
+    pub(super) fn has_inbox(&self, name: &str) -> bool {
+        self.with_inbox.iter().any(|user| user == name)
     }
 
     pub(super) const fn refresh_policy(&self) -> RefreshPolicy {

@@ -4,7 +4,7 @@ use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::audit::{Actor, Event, What};
 use crate::authorization_server::device::DeviceId;
 use crate::authorization_server::endpoints::log::about_user;
-use crate::authorization_server::limits::Asking;
+use crate::authorization_server::limits::{Asking, Limit};
 use crate::authorization_server::password::{NotVerified, Password, PasswordHash, Queue};
 use crate::authorization_server::session::Visitor;
 use crate::authorization_server::store::{Store, StoreError};
@@ -66,7 +66,8 @@ impl AuthorizationServer {
             None => (Asking::Stranger(peer), Queue::Strangers),
         };
         self.limits().sign_in(asking)?;
-        browsing.throttle.begin(name, asking)?;
+        let throttled = browsing.throttle.begin(name, asking);
+        throttled.inspect_err(|_| self.limits().refused().add(Limit::Throttle))?;
         match browsing.passwords.verify(password, kept, queue).await {
             Ok(()) => {
                 browsing.throttle.forget(name, asking);
@@ -85,6 +86,7 @@ impl AuthorizationServer {
             }
             Err(NotVerified::Busy) => {
                 browsing.throttle.take_back(name, asking);
+                self.limits().refused().add(Limit::PasswordQueue);
                 Err(SignInError::Busy)
             }
         }

@@ -33,6 +33,7 @@ pub fn check(
 ) -> Result<Configuration, Faults> {
     let mut checker = Checker { raw, faults: &mut faults };
     let listen = checker.listen();
+    let metrics_listen = checker.metrics_listen();
     let resource = checker.resource(listen);
     let tokens = checker.tokens(listen);
     let data_dir = checker.data_dir(default_data_dir);
@@ -44,10 +45,12 @@ pub fn check(
     let toolsets = checker.toolsets();
     let languages = checker.languages();
     let log = checker.log();
-    let AllLimits { lifetimes, request_limits, mcp_limit } = AllLimits::read(raw, &mut faults);
+    let AllLimits { lifetimes, request_limits, mcp_limit, bad_token_limit, client_limit } =
+        AllLimits::read(raw, &mut faults);
     match (tokens, data_dir, people) {
         (Some(tokens), Some(data_dir), Some(people)) if faults.is_empty() => Ok(Configuration {
             listen,
+            metrics_listen,
             resource,
             tokens,
             data_dir,
@@ -61,6 +64,8 @@ pub fn check(
             lifetimes,
             request_limits,
             mcp_limit,
+            bad_token_limit,
+            client_limit,
             hashing_cost: HashingCost::STRONG,
             log,
         }),
@@ -79,7 +84,11 @@ impl<'a> Checker<'a> {
     }
 
     /// Parses one scalar; a text that does not parse is a fault with this cure.
-    fn parse<T: FromStr>(&mut self, key: Key, cure: impl FnOnce(&T::Err) -> String) -> Option<T> {
+    pub(super) fn parse<T: FromStr>(
+        &mut self,
+        key: Key,
+        cure: impl FnOnce(&T::Err) -> String,
+    ) -> Option<T> {
         let given = self.given(key)?;
         match given.value.parse() {
             Ok(value) => Some(value),
@@ -88,15 +97,6 @@ impl<'a> Checker<'a> {
                 None
             }
         }
-    }
-
-    fn listen(&mut self) -> SocketAddr {
-        let default = SocketAddr::from(([127, 0, 0, 1], 8090));
-        self.parse(Key::Listen, |_| {
-            "write an address and a port, such as 127.0.0.1:8090 (port 0 picks a free one)"
-                .to_owned()
-        })
-        .unwrap_or(default)
     }
 
     fn resource(&mut self, listen: SocketAddr) -> Option<ResourceUri> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use toml::{Table, Value};
 
 use super::faults::Faults;
-use super::limits::{Limit, Rate};
+use super::limits::{CLIENTS, Limit, Rate};
 use super::raw::{Given, Key, RawConfiguration, RawUser, Source, nearest};
 
 /// Reads the text of the configuration file at `path`, noting everything that is wrong.
@@ -155,7 +155,9 @@ fn unknown(
 
 /// Notes a limit that does not exist.
 pub(super) fn unknown_limit(given: &Given, name: &str, faults: &mut Faults) {
-    let names = || Limit::ALL.map(Limit::name).into_iter().chain(Rate::ALL.map(Rate::name));
+    let names = || {
+        Limit::ALL.map(Limit::name).into_iter().chain(Rate::ALL.map(Rate::name)).chain([CLIENTS])
+    };
     let cure = match nearest(name, names()) {
         Some(meant) => format!("no such limit; did you mean {meant}?"),
         None => {

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::MCP_LIMIT;
 use super::check::Checker;
 use super::faults::Faults;
 use super::file::unknown_limit;
 use super::raw::{Key, RawConfiguration};
+use super::{BAD_TOKEN_LIMIT, MCP_LIMIT};
 use crate::authorization_server::{Lifetimes, RequestLimits, Settings as AuthorizationSettings};
 use crate::rates::PerMinute;
 
@@ -99,6 +99,7 @@ impl Limit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rate {
     Mcp,
+    BadToken,
     SignIn,
     Authorize,
     Pages,
@@ -128,8 +129,9 @@ impl Checker<'_> {
 }
 
 impl Rate {
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 9] = [
         Self::Mcp,
+        Self::BadToken,
         Self::SignIn,
         Self::Authorize,
         Self::Pages,
@@ -142,6 +144,7 @@ impl Rate {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Mcp => "mcp_per_minute",
+            Self::BadToken => "bad_token_per_minute",
             Self::SignIn => "sign_in_per_minute",
             Self::Authorize => "authorize_per_minute",
             Self::Pages => "pages_per_minute",
@@ -155,6 +158,7 @@ impl Rate {
     const fn of(self, limits: &mut AllLimits) -> &mut PerMinute {
         match self {
             Self::Mcp => &mut limits.mcp_limit,
+            Self::BadToken => &mut limits.bad_token_limit,
             Self::SignIn => &mut limits.request_limits.sign_in,
             Self::Authorize => &mut limits.request_limits.authorize,
             Self::Pages => &mut limits.request_limits.pages,
@@ -166,11 +170,19 @@ impl Rate {
     }
 }
 
+/// The name of the most clients that may be known at a time.
+pub(super) const CLIENTS: &str = "clients";
+
+/// More make each registration slow once they are reached.
+const MOST_CLIENTS: usize = 100_000;
+
 /// All of `[limits]`.
 pub(super) struct AllLimits {
     pub(super) lifetimes: Lifetimes,
     pub(super) request_limits: RequestLimits,
     pub(super) mcp_limit: PerMinute,
+    pub(super) bad_token_limit: PerMinute,
+    pub(super) client_limit: usize,
 }
 
 impl AllLimits {
@@ -180,6 +192,8 @@ impl AllLimits {
             lifetimes: Lifetimes::default(),
             request_limits: RequestLimits::default(),
             mcp_limit: MCP_LIMIT,
+            bad_token_limit: BAD_TOKEN_LIMIT,
+            client_limit: AuthorizationSettings::CLIENTS,
         };
         for (name, given) in &raw.limits {
             if let Some(limit) = Limit::ALL.into_iter().find(|limit| limit.name() == name) {
@@ -207,6 +221,14 @@ impl AllLimits {
                             PerMinute::MOST
                         ),
                     ),
+                }
+            } else if name == CLIENTS {
+                match given.value.parse() {
+                    Ok(clients @ 1..=MOST_CLIENTS) => limits.client_limit = clients,
+                    _ => {
+                        let cure = format!("it must be a whole number from 1 to {MOST_CLIENTS}");
+                        faults.wrong(given, cure);
+                    }
                 }
             } else {
                 unknown_limit(given, name, faults);

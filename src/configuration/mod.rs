@@ -9,6 +9,7 @@ mod clients;
 pub mod faults;
 pub mod file;
 pub mod limits;
+mod listen;
 pub mod raw;
 pub mod sources;
 
@@ -34,8 +35,13 @@ use crate::vault::Languages;
 /// How often one user may ask `/mcp`, unless something else is said (design section 9).
 pub const MCP_LIMIT: PerMinute = PerMinute::new(60);
 
+/// How often one address may come with a token that nobody issued. A client whose token was
+/// lost on the way tries a few times, and never as often.
+pub const BAD_TOKEN_LIMIT: PerMinute = PerMinute::new(120);
+
 pub use check::check;
 pub use faults::{Fault, Faults};
+pub use listen::{LoopbackAddress, NotLoopback};
 pub use raw::{Given, RawConfiguration, Source};
 
 /// Everything that the program needs to know to start.
@@ -43,6 +49,9 @@ pub use raw::{Given, RawConfiguration, Source};
 pub struct Configuration {
     /// Where to listen. Port 0 picks a free one.
     pub listen: SocketAddr,
+    /// Where the operator's figures are; nowhere if absent. There is no password before
+    /// them.
+    pub metrics_listen: Option<LoopbackAddress>,
     /// The canonical URI of `/mcp`; absent means `http://<listen>/mcp`, which is
     /// known only once the port is.
     pub resource: Option<ResourceUri>,
@@ -70,6 +79,10 @@ pub struct Configuration {
     pub request_limits: RequestLimits,
     /// How often one user may ask `/mcp`.
     pub mcp_limit: PerMinute,
+    /// How often one address may come to `/mcp` with a token that nobody issued.
+    pub bad_token_limit: PerMinute,
+    /// The most clients that may be known at a time.
+    pub client_limit: usize,
     /// What hashing a password costs. No setting: only tests have a reason to take less.
     pub hashing_cost: HashingCost,
     /// What is logged, and how.
@@ -207,11 +220,20 @@ impl Configuration {
             People::SingleOwner { .. } => vec![OWNER.to_owned()],
             People::Named(users) => users.iter().map(|user| user.name.clone()).collect(),
         };
+        let with_inbox = match &self.people {
+            People::SingleOwner { inbox, .. } => inbox.iter().map(|_| OWNER.to_owned()).collect(),
+            People::Named(users) => {
+                let writers = users.iter().filter(|user| user.inbox.is_some());
+                writers.map(|user| user.name.clone()).collect()
+            }
+        };
         Ok(AuthorizationSettings {
             lifetimes: self.lifetimes,
             limits: self.request_limits,
             users,
+            with_inbox,
             hashing_cost: self.hashing_cost,
+            client_limit: self.client_limit,
             clients: self.clients.clone(),
             key_rotation: self.key_rotation,
             ..AuthorizationSettings::new(issuer, resource.clone(), self.data_dir.clone())
@@ -224,6 +246,7 @@ impl Configuration {
     pub fn for_vault(vault: impl Into<PathBuf>, data_dir: impl Into<PathBuf>) -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            metrics_listen: None,
             resource: None,
             tokens: TokenSource::Embedded { issuer: None, owner_password: None },
             data_dir: data_dir.into(),
@@ -237,6 +260,8 @@ impl Configuration {
             lifetimes: Lifetimes::default(),
             request_limits: RequestLimits::default(),
             mcp_limit: MCP_LIMIT,
+            bad_token_limit: BAD_TOKEN_LIMIT,
+            client_limit: AuthorizationSettings::CLIENTS,
             hashing_cost: HashingCost::STRONG,
             log: LogSettings { filter: "info".to_owned(), format: LogFormat::Text },
         }

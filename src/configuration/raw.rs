@@ -41,6 +41,7 @@ pub enum Key {
     Vault,
     Inbox,
     Listen,
+    MetricsListen,
     Resource,
     Issuer,
     JwksUrl,
@@ -62,10 +63,11 @@ pub enum Key {
 
 impl Key {
     /// Every scalar key.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Vault,
         Self::Inbox,
         Self::Listen,
+        Self::MetricsListen,
         Self::Resource,
         Self::Issuer,
         Self::JwksUrl,
@@ -94,6 +96,7 @@ impl Key {
             Self::Vault
             | Self::Inbox
             | Self::Listen
+            | Self::MetricsListen
             | Self::Resource
             | Self::Issuer
             | Self::JwksUrl
@@ -124,6 +127,7 @@ impl Key {
             Self::Vault => "vault",
             Self::Inbox => "inbox",
             Self::Listen => "listen",
+            Self::MetricsListen => "metrics_listen",
             Self::Resource => "resource",
             Self::Issuer => "issuer",
             Self::JwksUrl => "jwks_url",

@@ -1,3 +1,4 @@
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use super::limits::Rate;
@@ -40,6 +41,22 @@ fn a_vault_is_enough() {
     assert!(matches!(configuration.tokens, TokenSource::Embedded { issuer: None, .. }));
     assert!(configuration.trusted_proxies.is_empty());
     assert_eq!(configuration.lifetimes.access_token.as_secs(), 600);
+}
+
+/// Design section 4: the figures are for this machine, and off unless asked for.
+#[test]
+fn metrics_are_for_this_machine_only() {
+    let listen = |text: &str| from(&[(Key::Vault, "src"), (Key::MetricsListen, text)], &[], "");
+    assert_eq!(from(&[(Key::Vault, "src")], &[], "").unwrap().metrics_listen, None);
+    for own in ["127.0.0.1:9464", "127.1.2.3:0", "[::1]:9464"] {
+        let address = listen(own).expect("a configuration").metrics_listen.map(SocketAddr::from);
+        assert_eq!(address, own.parse().ok());
+    }
+    for foreign in ["0.0.0.0:9464", "[::]:9464", "192.168.1.2:9464", "8.8.8.8:9464"] {
+        let faults = listen(foreign).expect_err("a fault").to_string();
+        assert!(faults.contains("--metrics-listen") && faults.contains("this machine"), "{faults}");
+    }
+    assert!(listen("localhost").expect_err("a fault").to_string().contains("127.0.0.1:9464"));
 }
 
 /// Design section 3: flags, then environment, then file, then defaults.
@@ -208,7 +225,10 @@ fn request_limits_have_all_three_forms() {
     for name in Rate::ALL.map(Rate::name) {
         let text = format!("vault = 'src'\n[limits]\n{name} = 5");
         let in_file = from(&[], &[], &text).expect("a configuration");
-        assert_ne!(in_file.request_limits == defaults.request_limits, name != "mcp_per_minute");
+        assert_ne!(
+            in_file.request_limits == defaults.request_limits,
+            !["mcp_per_minute", "bad_token_per_minute"].contains(&name)
+        );
         let variable = format!("BRAIN_MCP_LIMIT_{}", name.to_uppercase());
         let with = |value| from(&[], &[vault[0], (&*variable, value)], "");
         assert!(with("0").is_ok());

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::contract::resource::ResourceUri;
 use crate::contract::scope::ScopeSet;
+use crate::rates::Wait;
 
 /// Writes the refusals of one resource.
 ///
@@ -81,6 +82,19 @@ impl Challenge {
         });
         let headers = [(RETRY_AFTER, RETRY_AFTER_SECONDS), (CACHE_CONTROL, "no-store")];
         (StatusCode::SERVICE_UNAVAILABLE, headers, Json(body)).into_response()
+    }
+
+    /// Too many tokens that nobody issued: 429. Not a challenge, so that nobody is sent to
+    /// sign in anew because of others at the same address.
+    pub(super) fn too_many_guesses(wait: Wait) -> Response {
+        let body = json!({
+            "error": "temporarily_unavailable",
+            "error_description": "Too many bad tokens come from your address. Try again later.",
+        });
+        let mut response = (StatusCode::TOO_MANY_REQUESTS, Json(body)).into_response();
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(wait.seconds()));
+        response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response
     }
 
     fn refuse(&self, status: StatusCode, scopes: ScopeSet, refusal: &Refusal) -> Response {

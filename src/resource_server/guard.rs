@@ -17,6 +17,8 @@ use serde_json::json;
 use super::bearer::{BearerToken, NoBearerToken};
 use super::challenge::Challenge;
 use super::cors;
+use super::figures::Refused;
+use super::guesses::Guesses;
 use super::host_origin::{AllowedSites, Caller, forbidden};
 use super::json_rpc::{Malformed, Message};
 use super::open_streams::{OpenStreams, Seat, no_seat};
@@ -25,6 +27,8 @@ use super::sessions::Sessions;
 use super::standing::Standing;
 use super::stream::until_token_ends;
 use super::verify::{TokenError, TokenVerifier, VerifiedToken};
+use crate::metrics::Tally;
+use crate::peer::Peer;
 use crate::rates::{Limiter, PerMinute, Wait};
 
 /// What the guard knows.
@@ -36,6 +40,8 @@ pub(super) struct Guard {
     pub(super) streams: OpenStreams,
     pub(super) limit: PerMinute,
     pub(super) asked: Limiter<Box<str>>,
+    pub(super) guesses: Guesses,
+    pub(super) refused: Tally<Refused>,
 }
 
 /// The largest message (design section 9).
@@ -57,6 +63,7 @@ pub(super) async fn guard(
 ) -> Response {
     let origin = match guard.sites.judge_origin(request.headers()) {
         Caller::Foreign => {
+            guard.refused.add(Refused::ForeignOrigin);
             let mut response = forbidden("Pages of this origin may not call this server.");
             cors::expose(&mut response, None);
             return response;
@@ -96,10 +103,14 @@ enum NamedSession {
 }
 
 async fn admit(guard: &Guard, request: Request) -> Result<Admitted, Response> {
-    let token = judge_token(guard, request.headers()).await?;
+    let peer = request.extensions().get().copied().unwrap_or(Peer::UNKNOWN);
+    let token = judge_token(guard, request.headers(), peer).await?;
     // Before the body is read. Whoever has no good token is nobody whose allowance could
     // be used up.
-    guard.asked.take(&token.subject().into()).map_err(|wait| too_many(guard.limit, wait))?;
+    guard.asked.take(&token.subject().into()).map_err(|wait| {
+        guard.refused.add(Refused::TooManyRequests);
+        too_many(guard.limit, wait)
+    })?;
     let (mut request, message) = if request.method() == Method::POST {
         let (parts, body) = request.into_parts();
         let message = judge_message(guard, body, &token).await?;
@@ -110,7 +121,10 @@ async fn admit(guard: &Guard, request: Request) -> Result<Admitted, Response> {
     let session = judge_session(guard, &mut request, &token, message.as_ref());
     let seat = if opens_stream(&request, message.as_ref()) {
         let id = || message.as_ref().and_then(Message::id).cloned();
-        Some(guard.streams.take(&token).ok_or_else(|| no_seat(id()))?)
+        Some(guard.streams.take(&token).ok_or_else(|| {
+            guard.refused.add(Refused::TooManyStreams);
+            no_seat(id())
+        })?)
     } else {
         None
     };
@@ -137,21 +151,62 @@ fn standing(guard: &Guard, request: &Request, token: &VerifiedToken) -> Standing
     }
 }
 
-async fn judge_token(guard: &Guard, headers: &HeaderMap) -> Result<VerifiedToken, Response> {
+async fn judge_token(
+    guard: &Guard,
+    headers: &HeaderMap,
+    peer: Peer,
+) -> Result<VerifiedToken, Response> {
     let challenge = &guard.challenge;
     let bearer = match BearerToken::from_headers(headers) {
         Ok(bearer) => bearer,
-        Err(NoBearerToken::Absent) => return Err(challenge.missing_token()),
-        Err(NoBearerToken::Malformed) => return Err(challenge.invalid_request()),
-        Err(NoBearerToken::TooLong) => return Err(challenge.invalid_token()),
+        Err(NoBearerToken::Absent) => {
+            guard.refused.add(Refused::NoToken);
+            return Err(challenge.missing_token());
+        }
+        Err(NoBearerToken::Malformed) => {
+            let reason = NoBearerToken::Malformed.to_string();
+            return Err(refuse_guess(guard, peer, &reason, Challenge::invalid_request));
+        }
+        Err(NoBearerToken::TooLong) => {
+            let reason = NoBearerToken::TooLong.to_string();
+            return Err(refuse_guess(guard, peer, &reason, Challenge::invalid_token));
+        }
     };
     guard.verifier.verify(&bearer).await.map_err(|error| match error {
-        TokenError::KeysUnavailable(_) => Challenge::unavailable(),
+        TokenError::KeysUnavailable(_) => {
+            guard.refused.add(Refused::KeysUnavailable);
+            Challenge::unavailable()
+        }
+        forged if forged.is_forgery() => {
+            refuse_guess(guard, peer, &forged.to_string(), Challenge::invalid_token)
+        }
         refused => {
             tracing::info!(reason = %refused, "a token was refused");
+            guard.refused.add(Refused::InvalidToken);
             challenge.invalid_token()
         }
     })
+}
+
+/// The answer to something that was never a token of ours: `refusal`, until the address has
+/// tried too often.
+fn refuse_guess(
+    guard: &Guard,
+    peer: Peer,
+    reason: &str,
+    refusal: fn(&Challenge) -> Response,
+) -> Response {
+    match guard.guesses.count(peer) {
+        Ok(()) => {
+            tracing::info!(reason, "a token was refused");
+            guard.refused.add(Refused::InvalidToken);
+            refusal(&guard.challenge)
+        }
+        Err(wait) => {
+            guard.refused.add(Refused::TooManyGuesses);
+            Challenge::too_many_guesses(wait)
+        }
+    }
 }
 
 async fn judge_message(
@@ -165,7 +220,10 @@ async fn judge_message(
     })?;
     let message = Message::parse(&body).map_err(Malformed::into_response)?;
     match Requirement::of(&message).missing_from(token.scopes()) {
-        Some(needed) => Err(guard.challenge.insufficient_scope(needed)),
+        Some(needed) => {
+            guard.refused.add(Refused::MissingScope);
+            Err(guard.challenge.insufficient_scope(needed))
+        }
         None => Ok(message),
     }
 }

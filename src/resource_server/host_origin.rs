@@ -45,6 +45,12 @@ impl AllowedSites {
         Self { own, origins }
     }
 
+    /// Those of a listener that only this machine has business with.
+    #[must_use]
+    pub const fn loopback() -> Self {
+        Self { own: Vec::new(), origins: Vec::new() }
+    }
+
     /// Whether a `Host` value names this server: one of our names, with or
     /// without the default port, or a loopback name with any port.
     #[must_use]

@@ -22,7 +22,9 @@
 pub mod bearer;
 mod challenge;
 mod cors;
+mod figures;
 mod guard;
+mod guesses;
 pub mod host_origin;
 mod json_rpc;
 pub mod key_source;
@@ -48,10 +50,12 @@ use crate::clock::Clock;
 use crate::contract::issuer::Issuer;
 use crate::contract::liveness::GrantLiveness;
 use crate::contract::resource::{MCP_PATH, ResourceUri};
+use crate::metrics::Tally;
 use crate::rates::{Limiter, PerMinute};
 
 use self::challenge::Challenge;
 use self::guard::{Guard, guard};
+use self::guesses::Guesses;
 use self::host_origin::AllowedSites;
 use self::key_source::KeySource;
 use self::open_streams::OpenStreams;
@@ -71,6 +75,8 @@ pub struct Settings {
     pub key_source: KeySource,
     /// How often one user may ask, through all clients together.
     pub limit: PerMinute,
+    /// How often one address may come with a token that nobody issued.
+    pub bad_token_limit: PerMinute,
 }
 
 /// A handle to the resource server. Cheap to clone.
@@ -98,6 +104,7 @@ impl ResourceServer {
         let metadata = metadata::Document::new(&settings.resource, &settings.issuer);
         let challenge = Challenge::new(&settings.resource);
         let asked = Limiter::new(settings.limit, clock.clone());
+        let guesses = Guesses::new(settings.bad_token_limit, &clock);
         let verifier = Arc::new(TokenVerifier::new(
             settings.issuer,
             settings.resource,
@@ -113,6 +120,8 @@ impl ResourceServer {
             streams: OpenStreams::default(),
             limit: settings.limit,
             asked,
+            guesses,
+            refused: Tally::default(),
         });
         Self { guard, sites, metadata }
     }

@@ -41,6 +41,13 @@ impl OpenStreams {
     }
 }
 
+impl OpenStreams {
+    /// How many are open.
+    pub(super) fn count(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).values().sum()
+    }
+}
+
 impl Drop for Seat {
     fn drop(&mut self) {
         let mut open = self.streams.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -65,6 +65,11 @@ impl Sessions {
         Arc::clone(&self.manager)
     }
 
+    /// How many there are. Blocks.
+    pub(super) fn count(&self) -> usize {
+        self.manager.sessions.blocking_read().len()
+    }
+
     /// Whether this caller opened the session with this id. If so, the session now
     /// stands on this token.
     pub(super) fn belongs_to(&self, id: &str, token: &VerifiedToken) -> bool {

@@ -145,6 +145,28 @@ pub enum TokenError {
     KeysUnavailable(#[from] KeysUnavailable),
 }
 
+impl TokenError {
+    /// Whether the token was never one of the issuer: nothing that a client who keeps to the
+    /// rules could have.
+    pub(super) const fn is_forgery(self) -> bool {
+        match self {
+            Self::NotAJwt
+            | Self::WrongType
+            | Self::WrongAlgorithm
+            | Self::CriticalExtension
+            | Self::UnknownKey
+            | Self::WrongSignature => true,
+            Self::WrongIssuer
+            | Self::WrongAudience
+            | Self::EmptyClaim
+            | Self::Expired
+            | Self::NotYetValid
+            | Self::GrantEnded
+            | Self::KeysUnavailable(_) => false,
+        }
+    }
+}
+
 impl From<NotAJwt> for TokenError {
     fn from(_: NotAJwt) -> Self {
         Self::NotAJwt

@@ -30,6 +30,7 @@ mod attributes;
 mod catalog;
 mod dates;
 mod evidence;
+pub mod figures;
 mod files;
 mod fingerprint;
 mod follow;

@@ -1,7 +1,7 @@
 //! What is served at one moment, and for how long that may be believed.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -85,6 +85,14 @@ pub(super) struct Keeper {
     current: Mutex<Option<Arc<Snapshot>>>,
     /// Held while a snapshot is made, so that requests at the same time share one.
     workshop: Mutex<Workshop>,
+    failures: Failures,
+}
+
+/// Attempts to judge the vault that came to nothing.
+#[derive(Debug, Default)]
+struct Failures {
+    count: AtomicU64,
+    was_the_last: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -103,7 +111,8 @@ impl Keeper {
     /// next request.
     pub(super) fn new(surveyor: Surveyor, clock: Clock) -> Result<Self, String> {
         let workshop = Mutex::new(Workshop { surveyor, failed: None });
-        let keeper = Self { clock, current: Mutex::new(None), workshop };
+        let keeper =
+            Self { clock, current: Mutex::new(None), workshop, failures: Failures::default() };
         let made = keeper.make(&mut keeper.workshop(), None);
         match made {
             // Whoever opens the vault tells the owner.
@@ -155,6 +164,12 @@ impl Keeper {
         self.workshop().failed.as_ref().map(|(_, reason)| reason.clone())
     }
 
+    /// How many attempts to judge the vault came to nothing, and whether the last did.
+    pub(super) fn failures(&self) -> (u64, bool) {
+        let Failures { count, was_the_last } = &self.failures;
+        (count.load(Ordering::Relaxed), was_the_last.load(Ordering::Relaxed))
+    }
+
     fn is_right(&self, snapshot: &Snapshot) -> bool {
         snapshot.is_settled
             && !snapshot.is_outdated.load(Ordering::Acquire)
@@ -189,7 +204,10 @@ impl Keeper {
         previous: Option<&Snapshot>,
     ) -> Result<Arc<Snapshot>, Trouble> {
         let begun = Instant::now();
-        match workshop.surveyor.survey() {
+        let survey = workshop.surveyor.survey();
+        self.failures.count.fetch_add(u64::from(survey.is_err()), Ordering::Relaxed);
+        self.failures.was_the_last.store(survey.is_err(), Ordering::Relaxed);
+        match survey {
             Ok(survey) => {
                 let next = Arc::new(publish(survey, previous, self.clock.now(), begun));
                 *self.current.lock().unwrap_or_else(PoisonError::into_inner) =
@@ -204,8 +222,10 @@ impl Keeper {
         }
     }
 
+    /// The last one that could be made, right or not.
+    ///
     /// A poisoned lock holds a whole value all the same: it is only ever replaced.
-    fn current(&self) -> Option<Arc<Snapshot>> {
+    pub(super) fn current(&self) -> Option<Arc<Snapshot>> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

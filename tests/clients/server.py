@@ -96,7 +96,7 @@ class Server:
             arguments += ["--config", configuration]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("BRAIN_MCP_")}
         # One address asks for everything here.
-        for limit in ("MCP", "SIGN_IN", "AUTHORIZE", "PAGES", "TOKEN", "REFRESH", "REGISTER"):
+        for limit in ("MCP", "BAD_TOKEN", "SIGN_IN", "AUTHORIZE", "PAGES", "TOKEN", "REFRESH", "REGISTER"):
             environment[f"BRAIN_MCP_LIMIT_{limit}_PER_MINUTE"] = "0"
         if self.with_password:
             password_file = self.folder / "password"

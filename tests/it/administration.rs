@@ -342,6 +342,82 @@ fn nonsense_at_the_socket_is_refused() {
     assert!(String::from_utf8(rest).unwrap().contains("did not arrive in time"));
 }
 
+/// Whoever holds connections open and says nothing does not keep the owner waiting.
+#[test]
+fn silence_at_the_socket_keeps_nobody_out() {
+    let run = Running::start();
+    let socket = run.data.join("admin.sock");
+    for connections in [9, 100] {
+        let silent: Vec<UnixStream> =
+            (0..connections).map(|_| UnixStream::connect(&socket).unwrap()).collect();
+        let begun = std::time::Instant::now();
+        assert_eq!(run.command("key list").code, 0);
+        assert!(begun.elapsed().as_secs() < 5, "{connections}: {:?}", begun.elapsed());
+        drop(silent);
+    }
+}
+
+/// Design section 2: with `--json` a program gets an object with `error` for whatever goes
+/// wrong, and a status that says so.
+#[test]
+fn with_json_every_failure_is_an_object() {
+    let run = Running::start();
+    let nowhere = run.data.with_extension("nowhere");
+    let file = run.data.with_extension("file");
+    fs::write(&file, "x").unwrap();
+    let (nowhere, file) = (nowhere.to_str().unwrap(), file.to_str().unwrap());
+    let long = "x".repeat(5);
+    for line in [
+        "client show nobody",
+        "client remove nobody",
+        "grant revoke nobody",
+        "session revoke nobody",
+        "key revoke nobody",
+        "user add bob",
+        "user remove owner",
+        "user setup-link nobody",
+        &format!("owner set-password --password-file {nowhere}"),
+        &format!("owner set-password --password-file {file}"),
+        "audit tail --user nobody",
+        "audit export --user nobody",
+        &format!("backup {file}"),
+        &format!("restore {file}"),
+        &format!("restore {nowhere} --replace"),
+        &format!("client list --config {nowhere}"),
+        &format!("classify --vault {nowhere}"),
+        &format!("search --vault {nowhere} {long}"),
+        &format!("stats --vault {nowhere}"),
+        &format!("check --vault {nowhere} --listen x"),
+        "client list --no-such-flag",
+        "grant revoke",
+    ] {
+        let words = line.split(' ').next().unwrap();
+        let own = ["classify", "search", "stats"].contains(&words);
+        let done = if own {
+            without_data(&format!("{line} --json"))
+        } else {
+            run.command(&format!("{line} --json"))
+        };
+        if done.code == 0 {
+            // Somebody who did nothing has an empty trail.
+            assert!(line.starts_with("audit"), "{line}: {}", done.out);
+            continue;
+        }
+        let answer: Value = serde_json::from_str(&done.out)
+            .unwrap_or_else(|error| panic!("{line}: {error}: {:?} {}", done.out, done.err));
+        let error = answer["error"].as_str().unwrap_or_else(|| panic!("{line}: {answer}"));
+        assert!(!error.is_empty() && answer.as_object().unwrap().len() == 1, "{line}: {answer}");
+    }
+}
+
+fn without_data(line: &str) -> Done {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_brain-mcp")).args(line.split(' ')).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let code = output.status.code().unwrap();
+    Done { code, out: text(output.stdout), err: text(output.stderr) }
+}
+
 /// Issue 4 "Audit trail": what happened is told at the terminal, what was done there too,
 /// for people and for programs.
 #[tokio::test]

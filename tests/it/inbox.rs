@@ -10,7 +10,7 @@ use std::process::Command;
 use brain_mcp::configuration::People;
 use serde_json::{Value, json};
 
-use crate::support::{McpClient, OAuthClient, Process, Site, TestApp, VaultBuilder};
+use crate::support::{Browser, McpClient, OAuthClient, Process, Site, TestApp, VaultBuilder};
 
 const TOOL: &str = "write_inbox_note";
 
@@ -321,4 +321,22 @@ async fn a_killed_server_leaves_whole_notes() {
     write(&mcp, &server, json!({ "title": "last", "content": "x" })).await;
     let names = fs::read_dir(vault.root().join("inbox")).unwrap().count();
     assert_eq!(names, 2);
+}
+
+/// Design sections 4 and 5: every scope is offered, and whoever ticks the one for writing is
+/// told whether there is anything to write into.
+#[tokio::test]
+async fn the_consent_page_says_whether_there_is_an_inbox() {
+    let vault = VaultBuilder::plain(&[("a.md", "# A\n")]);
+    for (app, has_inbox) in
+        [(serving(&vault).await, true), (TestApp::serving(vault.root()).await, false)]
+    {
+        let client = OAuthClient::registered(&app, "writer").await;
+        let mut browser = Browser::signed_in(&app).await;
+        let page = browser.open(&app, &client.authorize_url(&app, "wiki:read wiki:write")).await;
+        let text = &page.reply().body;
+        assert!(text.contains("value=\"wiki:write\""), "{text}");
+        assert_eq!(text.contains("because you have no inbox"), !has_inbox, "{text}");
+        assert_eq!(text.contains("and add to notes there. Nothing else."), has_inbox, "{text}");
+    }
 }

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::Request;
 use brain_mcp::authorization_server::RequestLimits;
-use brain_mcp::configuration::{Configuration, MCP_LIMIT};
+use brain_mcp::configuration::{BAD_TOKEN_LIMIT, Configuration, MCP_LIMIT};
 use serde_json::json;
 
 use super::support::{Browser, McpClient, OAuthClient, Reply, TestApp, VaultBuilder};
@@ -14,6 +14,7 @@ use super::support::{Browser, McpClient, OAuthClient, Reply, TestApp, VaultBuild
 fn by_default(configuration: &mut Configuration) {
     configuration.request_limits = RequestLimits::default();
     configuration.mcp_limit = MCP_LIMIT;
+    configuration.bad_token_limit = BAD_TOKEN_LIMIT;
 }
 
 /// Design section 9, B19: sixty requests a minute for one user through all clients
@@ -103,4 +104,50 @@ async fn an_address_is_what_a_trusted_proxy_says() {
     {
         assert_eq!(register(&app, neighbour, &[forwarded]).await.status, 201, "{forwarded}");
     }
+}
+
+/// Design section 9, B19: who tries tokens that nobody issued is told to wait. Others at the
+/// same address are not: neither who has a good token, nor who has to hear that theirs is
+/// over, nor who has none yet.
+#[tokio::test]
+async fn guesses_at_tokens_are_limited_by_address() {
+    let vault = VaultBuilder::plain(&[("a.md", "tulips")]);
+    let app = TestApp::with(vault.root(), by_default).await;
+    let client = OAuthClient::registered(&app, "one").await;
+    let over = client.tokens(&app, &["wiki:read"]).await.access;
+    app.clock.advance(std::time::Duration::from_secs(700));
+    let good = client.tokens(&app, &["wiki:read"]).await.access;
+    let (start, _) = good.rsplit_once('.').unwrap();
+    let forged = format!("{start}.{}", "A".repeat(86));
+    let ask = async |token: &str, address: [u8; 4]| {
+        let mut request = McpClient::with_token(token).prepared("tools/list", "", json!({}));
+        if token.is_empty() {
+            request.headers_mut().remove("authorization");
+        }
+        request.extensions_mut().insert(ConnectInfo(SocketAddr::from((address, 40_000))));
+        app.send(request).await
+    };
+    let (here, elsewhere) = ([192, 0, 2, 9], [192, 0, 2, 10]);
+    let times = usize::try_from(BAD_TOKEN_LIMIT.times()).unwrap();
+    for number in 0..times {
+        let token = ["a.b.c", &*forged, "x"][number % 3];
+        assert_eq!(ask(token, here).await.status, 401, "{number}");
+    }
+    for token in ["a.b.c", &*forged, "x"] {
+        let reply = ask(token, here).await;
+        assert_eq!(reply.status, 429, "{token}");
+        assert_eq!(reply.header("www-authenticate"), "");
+        let wait: u64 = reply.header("retry-after").parse().unwrap();
+        assert!((1..=60).contains(&wait), "{wait}");
+        assert_eq!(reply.json()["error"], "temporarily_unavailable");
+        assert_eq!(ask(token, elsewhere).await.status, 401);
+    }
+    assert_eq!(ask(&good, here).await.status, 200);
+    for token in ["", &*over] {
+        let reply = ask(token, here).await;
+        assert_eq!(reply.status, 401, "{token}");
+        assert!(reply.header("www-authenticate").starts_with("Bearer "));
+    }
+    app.clock.advance(std::time::Duration::from_secs(60));
+    assert_eq!(ask("a.b.c", here).await.status, 401, "a minute later");
 }

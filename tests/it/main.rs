@@ -43,6 +43,8 @@ mod inbox;
 mod limits;
 /// What the log tells of requests, and never tells.
 mod logging;
+/// What Prometheus reads, and who else cannot.
+mod metrics;
 /// Notes with odd names, in folders with odd names.
 mod names;
 /// A page that becomes sensitive is refused by the very next request.

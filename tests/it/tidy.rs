@@ -23,11 +23,23 @@ const MAY_USE: &[(&str, &[&str])] = &[
     // For tests only.
     ("trials", &[]),
     ("peer", &[]),
+    // A leaf of numbers: each part counts its own, the application tells all.
+    ("metrics", &[]),
     (
         "authorization_server",
-        &["contract", "clock", "entropy", "freshness", "jose", "peer", "rates", "refusals"],
+        &[
+            "contract",
+            "clock",
+            "entropy",
+            "freshness",
+            "jose",
+            "metrics",
+            "peer",
+            "rates",
+            "refusals",
+        ],
     ),
-    ("resource_server", &["contract", "clock", "freshness", "jose", "rates"]),
+    ("resource_server", &["contract", "clock", "freshness", "jose", "metrics", "peer", "rates"]),
     ("access", &["contract", "resource_server"]),
     ("vault", &["access", "search", "clock", "refusals"]),
     // Entropy: cursors are sealed with a key of the process.

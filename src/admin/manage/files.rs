@@ -26,7 +26,7 @@ pub(super) fn backup(order: &BackupOrder) -> anyhow::Result<ExitCode> {
     }
     let (reply, bytes) = reach(place)?.ask(Request::Backup)?;
     if !matches!(reply, Reply::Backup { .. }) {
-        return print(form(place), &reply);
+        return print(place, form(place), &reply);
     }
     Backup::read(&bytes).context("what arrived is no backup; nothing is written")?;
     write(file, &bytes).with_context(|| format!("cannot write {}", file.display()))?;
@@ -36,7 +36,7 @@ pub(super) fn backup(order: &BackupOrder) -> anyhow::Result<ExitCode> {
          signs in and connects anew.",
         file.display()
     );
-    print(form(place), &Reply::Done(done))
+    print(place, form(place), &Reply::Done(done))
 }
 
 #[expect(clippy::disallowed_methods, reason = "a backup is no page")]
@@ -81,5 +81,5 @@ pub(super) fn restore(order: &RestoreOrder) -> anyhow::Result<ExitCode> {
          was changed since because somebody knew it has to be changed again: `brain-mcp owner \
          set-password`."
     );
-    print(form(place), &Reply::Done(done))
+    print(place, form(place), &Reply::Done(done))
 }

@@ -20,7 +20,7 @@ async fn connect(routes: Router) -> (TcpStream, oneshot::Sender<()>, JoinHandle<
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel();
     let patience = Patience { head: SHORT, write: SHORT, farewell: SHORT };
-    let serving = serve(listener, routes, patience, async { drop(stopped.await) });
+    let serving = serve(listener, routes, 8, patience, async { drop(stopped.await) });
     let serving = tokio::spawn(serving);
     (TcpStream::connect(address).await.unwrap(), stop, serving)
 }

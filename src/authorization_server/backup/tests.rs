@@ -4,23 +4,33 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use axum::http::HeaderMap;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use proptest::prelude::*;
 
 use super::{Backup, InvalidBackup, RestoreError};
 use crate::authorization_server::client::RegisteredClient;
+use crate::authorization_server::device::{DeviceId, PresentedDevice};
 use crate::authorization_server::grant::EndReason;
+use crate::authorization_server::password::Password;
 use crate::authorization_server::store::backup::LEFT_OUT;
-use crate::authorization_server::testing::{TestServer, Tokens};
+use crate::authorization_server::testing::{START, TestServer, Tokens};
 use crate::authorization_server::{AuthorizationServer, OpenError, Settings};
 use crate::clock::Clock;
 use crate::contract::scope::{Scope, ScopeSet};
 use crate::entropy::Entropy;
 
+/// A clock like that of the servers that make the backups.
+fn at_the_start() -> Clock {
+    Clock::manual(START).0
+}
+
 /// Stops the server, brings the backup back in its place, and starts anew.
 fn restored(test: TestServer, backup: &[u8]) -> TestServer {
     let backup = Backup::read(backup).unwrap();
     test.restart_with(|settings| {
-        let clock = Clock::system();
+        let clock = at_the_start();
         // What the stopped server had begun still holds the directory, for a moment.
         for _ in 0..500 {
             let done =
@@ -288,7 +298,7 @@ async fn an_interrupted_restore_is_completed_by_the_next() {
                 (_, other) => panic!("step {step}: {other:?}"),
             }
             let backup = Backup::read(&whole).unwrap();
-            let (clock, entropy) = (Clock::system(), Entropy::seeded(9));
+            let (clock, entropy) = (at_the_start(), Entropy::seeded(9));
             AuthorizationServer::restore(settings, &backup, true, &clock, &entropy).unwrap();
             assert!(at("database.replaced/conf").exists(), "the old one is kept");
             assert!(!at("restoring").exists());
@@ -329,7 +339,7 @@ async fn a_backup_is_enough_to_begin_with() {
     let whole = source.server.backup().await.unwrap();
     let backup = Backup::read(&whole).unwrap();
     let settings = source.server.settings().clone();
-    let (clock, entropy) = (Clock::system(), Entropy::seeded(9));
+    let (clock, entropy) = (at_the_start(), Entropy::seeded(9));
     let restore = |settings: &Settings, replaces| {
         AuthorizationServer::restore(settings, &backup, replaces, &clock, &entropy)
     };
@@ -404,4 +414,85 @@ async fn lost_keys_are_no_obstacle() {
     let test = restored(test, &whole);
     assert!(test.server.signing_keys().read(&tokens.access).is_none());
     test.granted(&[Scope::Read]).await;
+}
+
+/// The file with one text in the place of another, and the checksum that goes with it.
+fn edited(whole: &[u8], from: &str, to: &str) -> Vec<u8> {
+    let whole = std::str::from_utf8(whole).unwrap();
+    let (body, _) = whole.trim_end().rsplit_once('\n').unwrap();
+    assert!(body.contains(from), "{from}");
+    let body = body.replacen(from, to, 1) + "\n";
+    let foot = super::checksum(body.as_bytes());
+    format!("{body}{{\"sha256\":\"{foot}\"}}\n").into_bytes()
+}
+
+/// A key that no record of that tree has would not be found, or, as a number of the trail,
+/// would have the next events overwrite what is there.
+#[tokio::test]
+async fn a_backup_with_odd_keys_is_refused() {
+    let test = TestServer::start();
+    test.granted(&[Scope::Read]).await;
+    test.server.first_run(Some(Password::typed("correct horse battery"))).await.unwrap();
+    let whole = test.server.backup().await.unwrap();
+    let backup = Backup::read(&whole).unwrap();
+    for tree in ["users", "clients", "client_digests", "grants", "audit"] {
+        let record = backup.records.iter().find(|record| record.tree == tree).unwrap();
+        let key = BASE64_STANDARD.encode(&record.key);
+        let long = BASE64_STANDARD.encode([&record.key[..], b"x"].concat());
+        let mut odd = vec![String::new(), long];
+        if tree == "audit" {
+            odd.extend(
+                [u64::MAX, u64::MAX / 2 + 1].map(|it| BASE64_STANDARD.encode(it.to_be_bytes())),
+            );
+        }
+        for odd in odd {
+            let (key, odd) = (format!("\"key\":\"{key}\""), format!("\"key\":\"{odd}\""));
+            let refused = Backup::read(&edited(&whole, &key, &odd)).unwrap_err();
+            assert_eq!(refused, InvalidBackup::Record, "{tree} {odd}");
+        }
+    }
+}
+
+/// What is dated after its backup was made would outlive everything else, and a backup of
+/// the future was made by a clock that is wrong, or by somebody.
+#[tokio::test]
+async fn a_backup_of_the_future_is_refused() {
+    let test = TestServer::start();
+    test.granted(&[Scope::Read]).await;
+    let whole = test.server.backup().await.unwrap();
+    let made_at = Backup::read(&whole).unwrap().made_at().as_seconds();
+    let dated =
+        |at: u64| edited(&whole, &format!("\"made_at\":{made_at}"), &format!("\"made_at\":{at}"));
+    for odd in [u64::MAX, u64::MAX / 2, 10_000_000_000_000] {
+        assert_eq!(Backup::read(&dated(odd)).unwrap_err(), InvalidBackup::Time, "{odd}");
+    }
+    assert_eq!(Backup::read(&dated(1)).unwrap_err(), InvalidBackup::Time, "before its events");
+    let tomorrow = Backup::read(&dated(made_at + 3 * 24 * 60 * 60)).unwrap();
+    let empty = tempfile::TempDir::new().unwrap();
+    let data_dir = empty.path().join("data");
+    let settings = Settings { data_dir: data_dir.clone(), ..test.server.settings().clone() };
+    let (clock, entropy) = (at_the_start(), Entropy::seeded(9));
+    let refused = AuthorizationServer::restore(&settings, &tomorrow, false, &clock, &entropy);
+    assert!(matches!(refused, Err(RestoreError::FromTheFuture)), "{refused:?}");
+    assert!(!data_dir.join("database").exists(), "nothing is touched");
+}
+
+/// Issue 4 "safe after restore": a browser that was a stranger again since the backup, by a
+/// new password, is not known by the old one that comes back.
+#[tokio::test]
+async fn browsers_are_strangers_after_a_restore() {
+    let test = TestServer::start();
+    test.server.first_run(Some(Password::typed("correct horse battery"))).await.unwrap();
+    let whole = test.server.backup().await.unwrap();
+    let user = test.server.store().user("owner").unwrap().unwrap();
+    let (device, issuer) = (DeviceId::new(test.server.entropy()), &test.server.settings().issuer);
+    let key = test.server.device_key();
+    let (_, cookie) = key.set_cookie(device, "owner", &user.password, issuer);
+    let mut headers = HeaderMap::new();
+    headers.insert("cookie", cookie.split(';').next().unwrap().parse().unwrap());
+    let presented = PresentedDevice::from_headers(&headers, issuer);
+    assert_eq!(test.server.known_browser(presented).await.unwrap(), Some(device));
+    let test = restored(test, &whole);
+    assert_eq!(test.server.store().user("owner").unwrap().unwrap().password, user.password);
+    assert_eq!(test.server.known_browser(presented).await.unwrap(), None);
 }

@@ -11,7 +11,9 @@ use super::DocumentError;
 use super::budget::Budget;
 use super::fetch::{Fetched, Web};
 use super::url::DocumentUrl;
+use crate::authorization_server::figures::DocumentFetch;
 use crate::clock::{Clock, UnixTime};
+use crate::metrics::Tally;
 
 /// Documents of one kind, by URL. Cheap to clone.
 #[derive(Clone)]
@@ -20,11 +22,24 @@ pub(super) struct Documents<T>(Arc<Inner<T>>);
 struct Inner<T> {
     web: Web,
     clock: Clock,
-    budget: Arc<Mutex<Budget>>,
-    in_flight: Arc<Semaphore>,
+    shared: Arc<Shared>,
     limit: usize,
     read: Read<T>,
     entries: Mutex<HashMap<DocumentUrl, Entry<T>>>,
+}
+
+/// What documents of all kinds have in common: bounds, and what came of their fetches.
+pub(super) struct Shared {
+    budget: Mutex<Budget>,
+    in_flight: Semaphore,
+    pub(super) outcomes: Tally<DocumentFetch>,
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        let in_flight = Semaphore::new(MAX_IN_FLIGHT);
+        Self { budget: Mutex::default(), in_flight, outcomes: Tally::default() }
+    }
 }
 
 /// Makes a value of the bytes of a document.
@@ -87,22 +102,17 @@ const STALE_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 /// Between two looks for something that a fresh document has not.
 const LOOK_AGAIN_PAUSE: Duration = Duration::from_secs(60);
 
-/// As many fetches as may go on at once.
-pub(super) fn in_flight() -> Arc<Semaphore> {
-    Arc::new(Semaphore::new(MAX_IN_FLIGHT))
-}
-
 impl<T: Clone + Send + 'static> Documents<T> {
     /// Documents of at most `limit` bytes, within shared bounds.
     pub(super) fn new(
         web: Web,
         clock: Clock,
-        (budget, in_flight): (Arc<Mutex<Budget>>, Arc<Semaphore>),
+        shared: Arc<Shared>,
         limit: usize,
         read: Read<T>,
     ) -> Self {
         let entries = Mutex::default();
-        Self(Arc::new(Inner { web, clock, budget, in_flight, limit, read, entries }))
+        Self(Arc::new(Inner { web, clock, shared, limit, read, entries }))
     }
 
     /// The document as it is now, within its freshness.
@@ -122,12 +132,17 @@ impl<T: Clone + Send + 'static> Documents<T> {
         // In a task of its own: a browser that leaves must not undo the fetch that
         // others wait for.
         let fetch = tokio::spawn(async move {
-            let turn = inner.turn(&url, interest).ok_or(DocumentError::Busy)?;
+            let Some(turn) = inner.turn(&url, interest) else {
+                inner.shared.outcomes.add(DocumentFetch::OverBudget);
+                return Err(DocumentError::Busy);
+            };
             let _turn = turn.lock().await;
-            match inner.known(&url) {
-                Some(known) => known,
-                None => inner.fetch(&url, interest).await,
+            if let Some(known) = inner.known(&url) {
+                return known;
             }
+            let value = inner.fetch(&url, interest).await;
+            inner.shared.outcomes.add(DocumentFetch::of(value.as_ref().err()));
+            value
         });
         fetch.await.unwrap_or(Err(DocumentError::Busy))
     }
@@ -230,7 +245,7 @@ impl<T: Clone> Inner<T> {
     }
 
     fn spend(&self, url: &DocumentUrl, now: UnixTime) -> bool {
-        let mut budget = self.budget.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut budget = self.shared.budget.lock().unwrap_or_else(PoisonError::into_inner);
         budget.spend(url.host(), now)
     }
 
@@ -249,7 +264,7 @@ impl<T: Clone> Inner<T> {
         let _slot = if is_free {
             None
         } else {
-            match tokio::time::timeout(LONGEST_QUEUE, self.in_flight.acquire()).await {
+            match tokio::time::timeout(LONGEST_QUEUE, self.shared.in_flight.acquire()).await {
                 Ok(Ok(slot)) => Some(slot),
                 _ => return Err(DocumentError::Busy),
             }

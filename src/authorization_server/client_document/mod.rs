@@ -20,20 +20,22 @@ mod kept;
 mod tests;
 pub(super) mod url;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 pub(crate) use self::fetch::{FetchError, Web};
-use self::kept::{Documents, Interest};
+use self::kept::{Documents, Interest, Shared};
 use self::url::{DocumentUrl, InvalidDocumentUrl};
 use super::AuthorizationServer;
 use super::audit::{Actor, Event, What};
 use super::client::{ClientId, ClientKeys, RegisteredClient};
 use super::client_metadata::InvalidMetadata;
+use super::figures::DocumentFetch;
 use super::grant::{EndReason, Grant, Terms};
 use super::request::LocalFault;
 use super::store::StoreError;
 use crate::clock::Clock;
 use crate::jose::key_ring::KeyRing;
+use crate::metrics::Tally;
 
 /// Why there is no client of a name that is a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -91,6 +93,7 @@ pub(super) enum NoClient {
 pub(crate) struct ClientDocuments {
     clients: Documents<Arc<RegisteredClient>>,
     keys: Documents<Arc<KeyRing>>,
+    shared: Arc<Shared>,
 }
 
 /// The longest key set of a client that is read, in bytes.
@@ -98,12 +101,11 @@ const MAX_KEY_SET_BYTES: usize = 64 * 1024;
 
 impl ClientDocuments {
     pub(crate) fn new(web: Web, clock: Clock) -> Self {
-        let budget = Arc::new(Mutex::default());
-        let in_flight = kept::in_flight();
+        let shared = Arc::<Shared>::default();
         let clients = Documents::new(
             web.clone(),
             clock.clone(),
-            (Arc::clone(&budget), Arc::clone(&in_flight)),
+            Arc::clone(&shared),
             document::MAX_BYTES,
             |bytes, url, now| Ok(Arc::new(document::read(bytes, url, now)?)),
         );
@@ -111,8 +113,13 @@ impl ClientDocuments {
             let ring = KeyRing::parse(bytes).ok().filter(|ring| !ring.is_empty());
             Ok(Arc::new(ring.ok_or(InvalidMetadata::Field("jwks_uri has no usable key"))?))
         };
-        let keys = Documents::new(web, clock, (budget, in_flight), MAX_KEY_SET_BYTES, read_keys);
-        Self { clients, keys }
+        let keys = Documents::new(web, clock, Arc::clone(&shared), MAX_KEY_SET_BYTES, read_keys);
+        Self { clients, keys, shared }
+    }
+
+    /// What came of all fetches so far.
+    pub(super) fn outcomes(&self) -> &Tally<DocumentFetch> {
+        &self.shared.outcomes
     }
 
     /// The client that the document at this URL describes now.

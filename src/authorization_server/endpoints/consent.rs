@@ -19,6 +19,7 @@ use crate::authorization_server::parameters::Parameters;
 use crate::authorization_server::pending::{PendingName, Shown};
 use crate::authorization_server::request::{Refusal, success_location};
 use crate::authorization_server::session::FreshOwner;
+use crate::authorization_server::store::Store;
 use crate::authorization_server::store::choices::ChoiceKey;
 use crate::contract::scope::{Scope, ScopeSet};
 
@@ -49,10 +50,11 @@ pub(super) async fn show(
     let last_time = server.store().read(move |store| store.last_choice(choice)).await?;
     let has_changed = server.has_changed_since_approval(owner.name(), &request.client).await?;
     let longest = server.settings().lifetimes.grant;
+    let has_inbox = server.settings().has_inbox(owner.name());
     let template = ConsentPage {
         asker: Asker::of(&request),
         has_changed,
-        offers: Offer::all(request.requested, last_time),
+        offers: Offer::all(request.requested, last_time, has_inbox),
         grant_spans: GrantSpan::offers(longest),
         people_spans: PeopleSpan::offers(longest),
         resource: &server.settings().resource,
@@ -104,12 +106,15 @@ async fn allow(
     approval: Approval,
 ) -> Result<Response, PageError> {
     let (redirect_uri, state) = (request.redirect_uri.clone(), request.state.clone());
+    let client = request.client.id.clone();
     let choice = ChoiceKey::of(owner.name(), &request);
     let approved = request.approve(owner.name(), approval).map_err(|error| match error {
         InvalidApproval::Widened => PageError::BadForm("a scope was ticked that was not offered"),
         InvalidApproval::Nothing => PageError::BadForm("no scope was ticked"),
     })?;
-    server.store().change(move |store| store.remember_choice(choice, approval.scopes)).await?;
+    let scopes = approval.scopes;
+    let remember = move |store: &Store| store.remember_choice(choice, &client, scopes);
+    server.store().change(remember).await?;
     let code = server.issue_code(approved).await?;
     let outcome =
         format!("allowed: {}; a code was sent to {}", approval.scopes, redirect_uri.target());

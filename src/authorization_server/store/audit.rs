@@ -1,12 +1,15 @@
 //! The audit trail at rest: events under running numbers, the oldest dropped.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::{Store, StoreError, decode, encode};
 use crate::authorization_server::audit::{Actor, Event, What};
+use crate::authorization_server::figures::Happening;
 use crate::authorization_server::grant::GrantId;
 use crate::clock::UnixTime;
+use crate::metrics::Tally;
 
 /// The names of the two trees.
 pub(super) const OWN: &str = "audit";
@@ -19,6 +22,7 @@ pub(super) struct Trail {
     own: Shelf,
     strangers: Shelf,
     next: AtomicU64,
+    happened: Arc<Tally<Happening>>,
 }
 
 /// Events of one sort, within bounds.
@@ -30,11 +34,15 @@ struct Shelf {
 }
 
 impl Trail {
-    pub(super) fn open(own: sled::Tree, strangers: sled::Tree) -> Result<Self, StoreError> {
+    pub(super) fn open(
+        own: sled::Tree,
+        strangers: sled::Tree,
+        happened: Arc<Tally<Happening>>,
+    ) -> Result<Self, StoreError> {
         let own = Shelf::of(own, 10_000, 400 * DAY);
         let strangers = Shelf::of(strangers, 2_000, 30 * DAY);
         let next = own.end()?.max(strangers.end()?);
-        Ok(Self { own, strangers, next: AtomicU64::new(next) })
+        Ok(Self { own, strangers, next: AtomicU64::new(next), happened })
     }
 }
 
@@ -107,6 +115,7 @@ impl Store {
     /// Writes down what happened, to become durable with the change that it is part of.
     pub(crate) fn note(&self, event: &Event) -> Result<(), StoreError> {
         let trail = &self.0.trail;
+        trail.happened.add(Happening::of(&event.what));
         let number = trail.next.fetch_add(1, Ordering::SeqCst);
         let part = if event.is_strangers() { &trail.strangers } else { &trail.own };
         part.append(number, event)

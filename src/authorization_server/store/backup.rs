@@ -2,17 +2,18 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::audit::{OWN, STRANGERS};
 use super::durability::Durability;
 use super::opening::{DATABASE, SENTINEL, open_database};
+use super::outdated::refused_client;
 use super::users::User;
 use super::{OpenError, Store, StoreError, approvals, clients, decode, encode};
 use crate::authorization_server::audit::{Actor, Event, What};
 use crate::authorization_server::data_directory::{DataDirectory, at};
 use crate::authorization_server::grant::{EndReason, Grant};
 use crate::clock::UnixTime;
-use crate::contract::scope::ScopeSet;
 
 /// What a backup keeps. Whoever adds a tree decides about it here or below.
 pub(crate) const KEPT: [&str; 8] =
@@ -34,30 +35,77 @@ pub(crate) struct Record {
     pub(crate) value: Vec<u8>,
 }
 
+/// Why a record of a file is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum UnfitRecord {
+    /// This version cannot read it, or it is under a key that is not its own.
+    Unreadable,
+    /// It is from after the backup.
+    Later,
+}
+
+/// Clocks are set back now and then.
+const SLACK: Duration = Duration::from_secs(24 * 60 * 60);
+
 impl Record {
-    /// A record of a tree that is kept, if this version can read it.
-    pub(crate) fn checked(tree: &str, key: Vec<u8>, value: Vec<u8>) -> Option<Self> {
-        let tree = KEPT.into_iter().find(|kept| *kept == tree)?;
-        let is_readable = match tree {
-            "users" => decode::<User>(&value).is_ok(),
-            "clients" => clients::is_readable(&value),
-            "approvals" => approvals::is_readable(&value),
-            "client_digests" => std::str::from_utf8(&value).is_ok(),
-            "grants" => decode::<Grant>(&value).is_ok_and(|grant| key == grant.id.as_bytes()),
-            "choices" => decode::<ScopeSet>(&value).is_ok(),
-            _ => decode::<Event>(&value).is_ok(),
-        };
-        is_readable.then_some(Self { tree, key, value })
+    /// A record of a tree that is kept, if this version can read it and it can have been in
+    /// a backup of that moment.
+    pub(crate) fn checked(
+        tree: &str,
+        key: Vec<u8>,
+        value: Vec<u8>,
+        made_at: UnixTime,
+    ) -> Result<Self, UnfitRecord> {
+        let tree = KEPT.into_iter().find(|kept| *kept == tree).ok_or(UnfitRecord::Unreadable)?;
+        let date = date_of(tree, &key, &value).ok_or(UnfitRecord::Unreadable)?;
+        if date > made_at + SLACK {
+            return Err(UnfitRecord::Later);
+        }
+        Ok(Self { tree, key, value })
     }
 
     /// The record as it comes back: a grant is over.
     fn restored(&self, now: UnixTime) -> Result<Vec<u8>, StoreError> {
-        if self.tree != "grants" {
+        // One that the rules refuse is removed at the next start.
+        if self.tree != "grants" || refused_client(self.tree, &self.value).is_some() {
             return Ok(self.value.clone());
         }
         let mut grant: Grant = decode(&self.value)?;
         grant.end(now, EndReason::Restored);
         encode(&grant)
+    }
+}
+
+/// When a record was last changed, as far as it tells; nothing if it cannot be read, or not
+/// be found again under this key.
+fn date_of(tree: &str, key: &[u8], value: &[u8]) -> Option<UnixTime> {
+    const UNDATED: UnixTime = UnixTime::from_seconds(0);
+    let is_digest = key.len() == 32;
+    match tree {
+        "users" => {
+            let user: User = decode(value).ok()?;
+            (key == user.name.as_bytes()).then_some(user.created_at)
+        }
+        "clients" => {
+            let refused = refused_client(tree, value).map(|client| (client, UNDATED));
+            let (client, date) = refused.or_else(|| clients::name_and_date(value))?;
+            (key == client.as_str().as_bytes()).then_some(date)
+        }
+        "approvals" => (is_digest && approvals::is_readable(value)).then_some(UNDATED),
+        "client_digests" => (is_digest && std::str::from_utf8(value).is_ok()).then_some(UNDATED),
+        // Only saves clicks: one that cannot be read counts as none.
+        "choices" => is_digest.then_some(UNDATED),
+        "grants" if refused_client(tree, value).is_some() => Some(UNDATED),
+        "grants" => {
+            let grant: Grant = decode(value).ok()?;
+            (key == grant.id.as_bytes()).then_some(grant.created_at)
+        }
+        _ => {
+            let event: Event = decode(value).ok()?;
+            let number = u64::from_be_bytes(key.try_into().ok()?);
+            // The next ones have to come behind it.
+            (number <= u64::MAX / 2).then_some(event.at)
+        }
     }
 }
 

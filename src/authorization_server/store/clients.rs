@@ -1,5 +1,6 @@
 //! Registered clients at rest.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -32,9 +33,10 @@ struct StoredClient {
     was_approved: bool,
 }
 
-/// Whether a stored client can be read.
-pub(super) fn is_readable(bytes: &[u8]) -> bool {
-    decode::<StoredClient>(bytes).is_ok()
+/// The name of a stored client and when it was last used, if it can be read.
+pub(super) fn name_and_date(bytes: &[u8]) -> Option<(ClientId, UnixTime)> {
+    let stored: StoredClient = decode(bytes).ok()?;
+    Some((stored.client.id, stored.last_used_at))
 }
 
 impl Store {
@@ -106,6 +108,11 @@ impl Store {
         self.write_client(&stored)
     }
 
+    /// How many clients there are.
+    pub(crate) fn count_clients(&self) -> usize {
+        self.0.clients.load(Ordering::SeqCst)
+    }
+
     /// All clients, each with when it was last used and whether a user has approved it.
     pub(crate) fn all_clients(
         &self,
@@ -174,17 +181,15 @@ impl Store {
         policy: ClientPolicy,
         is_waiting: impl Fn(&ClientId) -> bool,
     ) -> Result<bool, StoreError> {
-        let mut kept = 0;
+        if self.count_clients() < policy.limit {
+            return Ok(true);
+        }
         let mut unused: Vec<StoredClient> = Vec::new();
         for bytes in self.0.trees.clients.iter().values() {
             let stored: StoredClient = decode(&bytes?)?;
-            kept += 1;
             if !stored.was_approved {
                 unused.push(stored);
             }
-        }
-        if kept < policy.limit {
-            return Ok(true);
         }
         unused.sort_by_key(|stored| stored.last_used_at);
         match unused.iter().find(|stored| !is_waiting(&stored.client.id)) {
@@ -197,12 +202,17 @@ impl Store {
         if let Some(digest) = stored.digest {
             self.0.trees.client_digests.remove(digest)?;
         }
-        self.0.trees.clients.remove(stored.client.id.as_str())?;
+        if self.0.trees.clients.remove(stored.client.id.as_str())?.is_some() {
+            self.0.clients.fetch_sub(1, Ordering::SeqCst);
+        }
         Ok(())
     }
 
     fn write_client(&self, stored: &StoredClient) -> Result<(), StoreError> {
-        self.0.trees.clients.insert(stored.client.id.as_str(), encode(stored)?)?;
+        let id = stored.client.id.as_str();
+        if self.0.trees.clients.insert(id, encode(stored)?)?.is_none() {
+            self.0.clients.fetch_add(1, Ordering::SeqCst);
+        }
         Ok(())
     }
 

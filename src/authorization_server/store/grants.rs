@@ -66,6 +66,11 @@ impl Store {
         by_id.values().filter(|grant| is_meant(grant)).cloned().collect()
     }
 
+    /// How many grants `is_meant` picks. Answers from memory.
+    pub(crate) fn count_grants(&self, is_meant: impl Fn(&Grant) -> bool) -> usize {
+        self.0.live_grants.read().values().filter(|grant| is_meant(grant)).count()
+    }
+
     /// Those of the clients that have a grant which is remembered, alive or over.
     pub(super) fn with_grants<'a>(&self, clients: &'a [ClientId]) -> HashSet<&'a ClientId> {
         let mut without: HashSet<&ClientId> = clients.iter().collect();

@@ -23,6 +23,7 @@ pub(crate) mod codes;
 mod durability;
 pub(crate) mod grants;
 mod opening;
+mod outdated;
 mod record;
 pub(crate) mod sessions;
 pub(crate) mod setup_links;
@@ -32,6 +33,7 @@ pub(crate) mod users;
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::audit::Trail;
@@ -52,6 +54,8 @@ struct Inner {
     database: sled::Db,
     trees: Trees,
     live_grants: LiveGrants,
+    /// How many there are: the database would have to look at each to know.
+    clients: AtomicUsize,
     trail: Trail,
     changes: Mutex<()>,
     durability: Durability,

@@ -3,14 +3,18 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::audit::{OWN, STRANGERS, Trail};
 use super::durability::Durability;
 use super::grants::LiveGrants;
-use super::{Inner, OpenError, Store, StoreError, Trees};
+use super::{Inner, OpenError, Store, StoreError, Trees, outdated};
 use crate::authorization_server::data_directory::{DataDirectory, at};
+use crate::authorization_server::figures::Happening;
+use crate::clock::UnixTime;
+use crate::metrics::Tally;
 
 /// Where sled lives below the data directory.
 pub(super) const DATABASE: &str = "database";
@@ -20,13 +24,18 @@ const CACHE_BYTES: u64 = 32 * 1024 * 1024;
 
 impl Store {
     /// Opens the database in the data directory, which everything else that belongs
-    /// there must be in already: this completes the set-up.
+    /// there must be in already: this completes the set-up. What is written down as having
+    /// happened is counted in `happened`.
     ///
     /// # Errors
     ///
     /// [`OpenError`].
     #[expect(clippy::disallowed_methods, reason = "the database's own file, opened to sync it")]
-    pub(crate) fn open(home: Arc<DataDirectory>) -> Result<Self, OpenError> {
+    pub(crate) fn open(
+        home: Arc<DataDirectory>,
+        happened: Arc<Tally<Happening>>,
+        now: UnixTime,
+    ) -> Result<Self, OpenError> {
         let directory = home.path().join(DATABASE);
         home.make_private(DATABASE)?;
         remove_unfinished_snapshots(&directory)?;
@@ -47,17 +56,22 @@ impl Store {
             approvals: tree("approvals")?,
             setup_links: tree("setup_links")?,
         };
+        let removed = outdated::remove(&trees)?;
         let live_grants = LiveGrants::load(&trees.grants)?;
-        let trail = Trail::open(tree(OWN)?, tree(STRANGERS)?)?;
-        Ok(Self(Arc::new(Inner {
+        let trail = Trail::open(tree(OWN)?, tree(STRANGERS)?, happened)?;
+        let clients = AtomicUsize::new(trees.clients.len());
+        let store = Self(Arc::new(Inner {
             database,
             trees,
             live_grants,
+            clients,
             trail,
             changes: Mutex::new(()),
             durability,
             _home: home,
-        })))
+        }));
+        store.mourn(removed, now)?;
+        Ok(store)
     }
 }
 

@@ -8,8 +8,11 @@ use tempfile::TempDir;
 
 use super::durability::Durability;
 use super::{OpenError, StoreError, decode, encode};
+use crate::authorization_server::audit::{Actor, What};
+use crate::authorization_server::backup::Backup;
+use crate::authorization_server::client::RegisteredClient;
 use crate::authorization_server::code::CodeDigest;
-use crate::authorization_server::testing::{TestServer, copy_files, settings};
+use crate::authorization_server::testing::{START, TestServer, copy_files, settings};
 use crate::authorization_server::{AuthorizationServer, Settings};
 use crate::clock::Clock;
 use crate::contract::scope::{Scope, ScopeSet};
@@ -254,4 +257,66 @@ async fn no_secret_stands_in_the_files() {
     for needle in [&code, secret, &tokens.refresh[10..40], &tokens_after.refresh[10..40]] {
         assert!(!holds(needle));
     }
+}
+
+/// Rewrites every record of a tree that is about this client.
+fn rewrite(tree: &sled::Tree, client: &RegisteredClient, from: &str, to: &str) {
+    for entry in tree {
+        let (key, value) = entry.unwrap();
+        let text = String::from_utf8(value.to_vec()).unwrap();
+        if text.contains(client.id.as_str()) {
+            assert!(text.contains(from), "{text}");
+            tree.insert(key, text.replace(from, to).as_bytes()).unwrap();
+        }
+    }
+}
+
+/// A version that is stricter about where answers may go removes the clients that it would
+/// not register any more, tells the owner, and goes on with all others.
+#[tokio::test]
+async fn clients_that_todays_rules_refuse_are_removed_at_the_start() {
+    let test = TestServer::start();
+    let (kept, kept_tokens) = test.granted(&[Scope::Read]).await;
+    let refused = test.client("Refused").await;
+    let code = test.code(&refused, ScopeSet::ALL).await;
+    let tokens = test.exchange(&refused, &code).await.tokens();
+    let code = test.code(&refused, ScopeSet::ALL).await;
+    let trees = &test.server.store().0.trees;
+    for tree in [&trees.clients, &trees.grants, &trees.codes] {
+        rewrite(tree, &refused, "\"https://client", "\"facetime://client");
+    }
+    let backup = test.server.backup().await.unwrap();
+    let check = async |test: &TestServer| {
+        let clients = test.server.client_facts().await.unwrap();
+        assert_eq!(clients.iter().map(|it| &*it.id).collect::<Vec<_>>(), [kept.id.as_str()]);
+        test.server.sweep().await.unwrap();
+        test.exchange(&refused, &code).await.assert_error(401, "invalid_client");
+        test.refresh(&refused, &tokens.refresh).await.assert_error(401, "invalid_client");
+        let events = test.server.events(None, 100).await.unwrap();
+        let removed = events.iter().find(|event| event.what == What::ClientRemoved).unwrap();
+        assert_eq!((removed.by, &removed.client), (Actor::Server, &Some(refused.id.to_string())));
+    };
+    let test = test.restart();
+    check(&test).await;
+    assert_eq!(test.live_scopes(&tokens), None);
+    assert!(test.live_scopes(&kept_tokens).is_some());
+    let backup = Backup::read(&backup).unwrap();
+    let test = test.restart_with(|settings| {
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        let (clock, entropy) = (Clock::manual(START).0, Entropy::seeded(9));
+        AuthorizationServer::restore(settings, &backup, true, &clock, &entropy).unwrap();
+    });
+    check(&test).await;
+}
+
+/// What is unreadable for any other reason is damage, and not ours to throw away.
+#[tokio::test]
+async fn a_damaged_client_is_not_removed() {
+    let test = TestServer::start();
+    let (client, _) = test.granted(&[Scope::Read]).await;
+    let clients = &test.server.store().0.trees.clients;
+    rewrite(clients, &client, "\"redirect_uris\"", "\"uris\"");
+    let test = test.restart();
+    assert!(test.server.client_facts().await.is_err());
+    assert_eq!(test.server.store().count_clients(), 1);
 }

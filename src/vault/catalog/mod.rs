@@ -327,8 +327,10 @@ impl Catalog {
         }
     }
 
+    /// The last shelf that was made, in step or not.
+    ///
     /// A poisoned lock holds a whole value all the same: it is only ever replaced.
-    fn current(&self) -> Option<Arc<Shelf>> {
+    pub(super) fn current(&self) -> Option<Arc<Shelf>> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

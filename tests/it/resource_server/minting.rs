@@ -174,6 +174,7 @@ impl Server {
             allowed_origins: vec!["https://inspector.example".to_owned()],
             key_source: key_source.clone(),
             limit: PerMinute::UNLIMITED,
+            bad_token_limit: PerMinute::UNLIMITED,
         };
         let verifier = TokenVerifier::new(
             settings.issuer.clone(),

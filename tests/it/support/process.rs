@@ -16,7 +16,8 @@ pub struct Process {
 }
 
 /// Turned off: one address asks for everything here.
-const UNLIMITED: [&str; 8] = [
+const UNLIMITED: [&str; 9] = [
+    "bad_token_per_minute",
     "mcp_per_minute",
     "sign_in_per_minute",
     "authorize_per_minute",

@@ -18,6 +18,8 @@ use super::site::{PASSWORD, Site};
 /// A whole server in this process.
 pub struct TestApp {
     site: Site,
+    /// The listener for metrics.
+    pub metrics: Site,
     /// Moves the server's clock.
     pub clock: ManualClock,
     /// Where the store is; goes with the server.
@@ -50,6 +52,7 @@ impl TestApp {
         configuration.hashing_cost = HashingCost::LEAST;
         configuration.request_limits = RequestLimits::NONE;
         configuration.mcp_limit = PerMinute::UNLIMITED;
+        configuration.bad_token_limit = PerMinute::UNLIMITED;
         change(&mut configuration);
         Self::start(now, configuration, data).await
     }
@@ -62,7 +65,8 @@ impl TestApp {
                 .await
                 .expect("it starts");
         let site = Site::in_process("http://127.0.0.1:8090", application.router());
-        Self { site, clock: manual, data, configuration }
+        let metrics = Site::in_process("http://127.0.0.1:9464", application.metrics_router());
+        Self { site, metrics, clock: manual, data, configuration }
     }
 
     /// Stops the server and starts it again on the same data.

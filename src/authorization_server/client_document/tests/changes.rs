@@ -36,7 +36,10 @@ async fn consent_is_to_what_the_document_said() {
     let (client, _) = approved(&server).await;
     let store = server.server.store();
     let ticked = ScopeSet::from_iter([Scope::Read, Scope::Confidential]);
-    let remember = |client| store.remember_choice(ChoiceKey::of("owner", &request(client)), ticked);
+    let remember = |client| {
+        let key = ChoiceKey::of("owner", &request(client));
+        store.remember_choice(key, &client.id, ticked)
+    };
     remember(&client).unwrap();
     let last_choice = |client| store.last_choice(ChoiceKey::of("owner", &request(client))).unwrap();
     let has_changed = async |client: &RegisteredClient| {

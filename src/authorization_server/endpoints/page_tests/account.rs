@@ -441,3 +441,22 @@ async fn what_was_asked_for_is_shown_as_it_is() {
     let shown = "<bdi>wiki/\\u{202e}dm.ada\\u{2066}\\u{a}\\u{7}.md</bdi>";
     assert!(page.body.contains(shown), "{}", page.body);
 }
+
+/// Issue 4 "Measured": the page stays one that a person can read and a server can make,
+/// however many connections there are; the button that ends all of them does.
+#[tokio::test]
+async fn a_thousand_connections_do_not_make_a_page_of_a_thousand() {
+    let test = PageServer::new().await;
+    let mut owner = test.signed_in().await;
+    for _ in 0..203 {
+        test.base.granted(&[Scope::Read]).await;
+    }
+    let page = owner.get("/account").await;
+    assert_eq!(page.body.matches("name=\"grant\" value=\"").count(), 200);
+    assert!(page.body.contains("And 3 more that were used longer ago"), "{}", page.body);
+    press(&mut owner, &page, &[("change", "disconnect-all")]).await;
+    let page = owner.get("/account").await;
+    assert!(page.body.contains("No app is connected."));
+    let ended = page.body.split("id=\"ended\"").nth(1).unwrap();
+    assert_eq!(ended.matches("you disconnected it").count(), 50);
+}

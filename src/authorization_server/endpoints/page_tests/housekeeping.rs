@@ -118,3 +118,26 @@ async fn a_sweep_removes_what_has_run_out() {
     second.allow(&early, &["wiki:read"]).await.assert_local_page(StatusCode::FORBIDDEN);
     assert_eq!(second.get("/account").await.status, StatusCode::OK, "still signed in");
 }
+
+/// Checklist 99: what was ticked for a client goes with the client.
+#[tokio::test]
+async fn a_sweep_removes_what_was_ticked_for_clients_that_are_gone() {
+    let test = PageServer::new().await;
+    let ticked = || {
+        let records = test.server.store().records().unwrap();
+        records.iter().filter(|record| record.tree == "choices").count()
+    };
+    let mut owner = test.signed_in().await;
+    let mut clients = Vec::new();
+    for callback in [CALLBACK, "https://other.example/callback"] {
+        let client = test.client(&[callback]).await;
+        let ask = Ask::of(&client).with("redirect_uri", callback);
+        let page = owner.open(&ask.url()).await;
+        owner.allow(&page, &["wiki:read"]).await.code();
+        clients.push(client);
+    }
+    assert_eq!(ticked(), 2);
+    test.server.remove_client(clients[0].as_str()).await.unwrap();
+    test.sweep().await;
+    assert_eq!(ticked(), 1, "that of the client that is there");
+}
