@@ -31,6 +31,7 @@ pub(crate) enum Asking {
 /// The allowances of everybody.
 pub(crate) struct Limits {
     sign_in: Limiter<Asking>,
+    passkey: Limiter<Asking>,
     authorize: Limiter<Asking>,
     pages: Limiter<Asking>,
     token: Limiter<Peer>,
@@ -44,6 +45,7 @@ impl Limits {
     pub(crate) fn new(limits: &RequestLimits, clock: &Clock) -> Self {
         Self {
             sign_in: Limiter::new(limits.sign_in, clock.clone()),
+            passkey: Limiter::new(limits.sign_in, clock.clone()),
             authorize: Limiter::new(limits.authorize, clock.clone()),
             pages: Limiter::new(limits.pages, clock.clone()),
             token: Limiter::new(limits.token, clock.clone()),
@@ -57,6 +59,12 @@ impl Limits {
     /// Before a password is looked at.
     pub(super) fn sign_in(&self, asking: Asking) -> Result<(), Wait> {
         self.tell("sign_in", self.sign_in.take_shared(&asking, asking.head_count()))
+    }
+
+    /// Before a passkey is looked at. As often as a password, but counted apart: who guesses
+    /// passwords keeps no passkey out (checklist section 5.8).
+    pub(super) fn passkey(&self, asking: Asking) -> Result<(), Wait> {
+        self.tell("passkey", self.passkey.take_shared(&asking, asking.head_count()))
     }
 
     /// Before an authorization request is let wait.

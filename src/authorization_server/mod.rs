@@ -40,6 +40,8 @@ mod own_page;
 mod page_error;
 mod pages;
 mod parameters;
+mod passkey;
+mod passkeys;
 pub mod password;
 mod pending;
 pub mod pkce;
@@ -76,6 +78,7 @@ use self::data_directory::DataDirectory;
 use self::device::DeviceKey;
 use self::last_uses::LastUses;
 use self::limits::Limits;
+use self::passkeys::Passkeys;
 use self::refresh_token::RefreshTokenKeys;
 use self::secrets::MasterSecret;
 use self::session::is_over;
@@ -113,6 +116,7 @@ struct Inner {
     last_uses: LastUses,
     limits: Limits,
     device_key: DeviceKey,
+    passkeys: Option<Passkeys>,
 }
 
 impl AuthorizationServer {
@@ -149,6 +153,7 @@ impl AuthorizationServer {
         let limits = Limits::new(&settings.limits, &clock);
         let store = Store::open(home)?;
         let browsing = Browsing::new(&settings, &clock, &entropy);
+        let passkeys = Passkeys::of(&settings.issuer, &clock, &entropy);
         let client_documents = ClientDocuments::new(web, clock.clone());
         Ok(Self(Arc::new(Inner {
             settings,
@@ -163,6 +168,7 @@ impl AuthorizationServer {
             last_uses: LastUses::default(),
             limits,
             device_key,
+            passkeys,
         })))
     }
 
@@ -304,6 +310,11 @@ impl AuthorizationServer {
 
     fn device_key(&self) -> &DeviceKey {
         &self.0.device_key
+    }
+
+    /// How passkeys are judged; nothing where there can be none.
+    fn passkeys(&self) -> Option<&Passkeys> {
+        self.0.passkeys.as_ref()
     }
 
     fn client_documents(&self) -> &ClientDocuments {

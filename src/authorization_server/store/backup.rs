@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::audit::{OWN, STRANGERS};
 use super::durability::Durability;
 use super::opening::{DATABASE, SENTINEL, open_database};
+use super::passkeys::StoredPasskey;
 use super::users::User;
 use super::{OpenError, Store, StoreError, approvals, clients, decode, encode};
 use crate::authorization_server::audit::{Actor, Event, What};
@@ -15,8 +16,17 @@ use crate::clock::UnixTime;
 use crate::contract::scope::ScopeSet;
 
 /// What a backup keeps. Whoever adds a tree decides about it here or below.
-pub(crate) const KEPT: [&str; 8] =
-    ["users", "clients", "client_digests", "approvals", "grants", "choices", OWN, STRANGERS];
+pub(crate) const KEPT: [&str; 9] = [
+    "users",
+    "passkeys",
+    "clients",
+    "client_digests",
+    "approvals",
+    "grants",
+    "choices",
+    OWN,
+    STRANGERS,
+];
 
 /// What lets somebody in, and must not come back: these trees are not kept.
 #[cfg(test)]
@@ -40,6 +50,9 @@ impl Record {
         let tree = KEPT.into_iter().find(|kept| *kept == tree)?;
         let is_readable = match tree {
             "users" => decode::<User>(&value).is_ok(),
+            "passkeys" => {
+                decode::<StoredPasskey>(&value).is_ok_and(|passkey| key == passkey.key().as_bytes())
+            }
             "clients" => clients::is_readable(&value),
             "approvals" => approvals::is_readable(&value),
             "client_digests" => std::str::from_utf8(&value).is_ok(),

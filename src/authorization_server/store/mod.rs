@@ -23,6 +23,7 @@ pub(crate) mod codes;
 mod durability;
 pub(crate) mod grants;
 mod opening;
+pub(crate) mod passkeys;
 mod record;
 pub(crate) mod sessions;
 pub(crate) mod setup_links;
@@ -70,6 +71,7 @@ struct Trees {
     choices: sled::Tree,
     approvals: sled::Tree,
     setup_links: sled::Tree,
+    passkeys: sled::Tree,
 }
 
 /// The store could not do what it was asked to. Never the client's fault.

@@ -46,6 +46,7 @@ impl Store {
             choices: tree("choices")?,
             approvals: tree("approvals")?,
             setup_links: tree("setup_links")?,
+            passkeys: tree("passkeys")?,
         };
         let live_grants = LiveGrants::load(&trees.grants)?;
         let trail = Trail::open(tree(OWN)?, tree(STRANGERS)?)?;
