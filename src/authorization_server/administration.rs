@@ -100,7 +100,7 @@ impl AuthorizationServer {
                 let alive = sessions.iter().filter(|(_, it)| !is_over(it, &lifetimes, now));
                 let password_since = store.user(&name)?.map(|user| user.created_at);
                 let (passkeys, browsers) = (store.passkeys_of(&name)?.len(), alive.count());
-                facts.push(UserFacts { password_since, passkeys, apps, browsers, name });
+                facts.push(UserFacts { name, password_since, passkeys, apps, browsers });
             }
             Ok(facts)
         });

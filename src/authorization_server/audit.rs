@@ -173,16 +173,16 @@ impl Event {
         match &self.what {
             What::SignedIn => "signed in".to_owned(),
             What::SignInFailed => "somebody tried to sign in with a wrong password".to_owned(),
-            What::PasskeyShown { name } => format!("signed in with the passkey {name}"),
+            What::PasskeyShown { name } => format!("signed in with the passkey “{name}”"),
             What::PasskeyRefused => {
                 "somebody tried to sign in with a passkey that is not known here".to_owned()
             }
             What::PasskeyCopied { name } => format!(
-                "the passkey {name} was refused: its counter went back, so somebody may have \
+                "the passkey “{name}” was refused: its counter went back, so somebody may have \
                  copied it"
             ),
-            What::PasskeyAdded { name } => format!("the passkey {name} was added"),
-            What::PasskeyRemoved { name } => format!("the passkey {name} was removed{terminal}"),
+            What::PasskeyAdded { name } => format!("the passkey “{name}” was added"),
+            What::PasskeyRemoved { name } => format!("the passkey “{name}” was removed"),
             What::PasskeysRemoved => format!("all passkeys were removed{terminal}"),
             What::SignedOut => format!("signed out{terminal}"),
             What::SignedOutElsewhere => format!("signed out of other browsers{terminal}"),

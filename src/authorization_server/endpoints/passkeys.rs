@@ -22,6 +22,8 @@ enum Change<'a> {
     Remove(PasskeyKey),
 }
 
+const NONE_SUCH: &str = "There is no such passkey any more.";
+
 /// Shows them to a user who has signed in just now: what can be done here outlasts the
 /// session (checklist #149).
 pub(super) async fn show(
@@ -47,7 +49,6 @@ pub(super) async fn change(
     let Some(owner) = visitor.fresh_owner(&server) else {
         return Ok(Redirect::to(FOR_PASSKEYS).into_response());
     };
-    const NONE_SUCH: &str = "There is no such passkey any more.";
     let done = match Change::read(&fields)? {
         Change::Add { name, response } => match server.add_passkey(&owner, name, response).await {
             Ok(()) => "The passkey is added. You can sign in with it from now on.",

@@ -64,13 +64,12 @@ pub(super) async fn answer(
     visitor.check_form_token(fields.single("form")?)?;
     let destination = Destination::in_query(query.as_deref());
     let browser = (&visitor, peer);
-    let (shown, overtaken) = match fields.single("passkey")? {
-        Some(response) => (show_passkey(&server, browser, response).await?, Attempt::NoPasskey),
-        None => {
-            let user = fields.single("user")?.unwrap_or_default();
-            let password = Password::typed(fields.single("password")?.unwrap_or_default());
-            (show_password(&server, browser, user, password).await?, Attempt::Wrong { user })
-        }
+    let (shown, overtaken) = if let Some(response) = fields.single("passkey")? {
+        (show_passkey(&server, browser, response).await?, Attempt::NoPasskey)
+    } else {
+        let user = fields.single("user")?.unwrap_or_default();
+        let password = Password::typed(fields.single("password")?.unwrap_or_default());
+        (show_password(&server, browser, user, password).await?, Attempt::Wrong { user })
     };
     let failure = match shown {
         Ok(signed_in) => match server.start_session(&visitor, signed_in).await? {

@@ -7,11 +7,7 @@ use super::PasskeyFault;
 pub(super) struct AuthenticatorData {
     /// SHA-256 of the host that it was asked for.
     pub(super) relying_party: [u8; 32],
-    pub(super) is_user_present: bool,
-    pub(super) is_user_verified: bool,
-    /// Whether the passkey may be on several devices, and whether it is.
-    pub(super) can_be_copied: bool,
-    pub(super) is_copied: bool,
+    flags: u8,
     /// How often it has signed; zero for ever from those that do not count.
     pub(super) counter: u32,
     /// The id of the passkey, if it was just made.
@@ -33,6 +29,24 @@ impl AuthenticatorData {
         Self::parse(bytes).ok_or(PasskeyFault::Unreadable)
     }
 
+    pub(super) const fn is_user_present(&self) -> bool {
+        self.flags & USER_PRESENT != 0
+    }
+
+    pub(super) const fn is_user_verified(&self) -> bool {
+        self.flags & USER_VERIFIED != 0
+    }
+
+    /// Whether the passkey may be on several devices.
+    pub(super) const fn can_be_copied(&self) -> bool {
+        self.flags & CAN_BE_COPIED != 0
+    }
+
+    /// Whether it is.
+    pub(super) const fn is_copied(&self) -> bool {
+        self.flags & IS_COPIED != 0
+    }
+
     fn parse(bytes: &[u8]) -> Option<Self> {
         let (relying_party, rest) = bytes.split_first_chunk::<32>()?;
         let (flags, rest) = rest.split_first()?;
@@ -50,10 +64,7 @@ impl AuthenticatorData {
         };
         Some(Self {
             relying_party: *relying_party,
-            is_user_present: has(USER_PRESENT),
-            is_user_verified: has(USER_VERIFIED),
-            can_be_copied: has(CAN_BE_COPIED),
-            is_copied: has(IS_COPIED),
+            flags: *flags,
             counter: u32::from_be_bytes(*counter),
             made,
         })

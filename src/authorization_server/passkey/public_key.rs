@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Base64Url, PasskeyFault};
 
 /// The kinds that are asked for, the best first, by their numbers in COSE (RFC 9053
-/// section 2, RFC 8812 section 2): EdDSA, ES256, RS256. Browsers can hand out the keys of
+/// section 2, RFC 8812 section 2): `EdDSA`, ES256, RS256. Browsers can hand out the keys of
 /// these three (section 5.2.1.1).
 pub(crate) const ALGORITHMS: [i64; 3] = [-8, -7, -257];
 

@@ -42,11 +42,11 @@ impl RelyingParty {
     pub(super) fn check(&self, data: &AuthenticatorData) -> Result<(), PasskeyFault> {
         if data.relying_party != <[u8; 32]>::from(Sha256::digest(&self.id)) {
             Err(PasskeyFault::RelyingParty)
-        } else if !data.is_user_present {
+        } else if !data.is_user_present() {
             Err(PasskeyFault::NotPresent)
-        } else if !data.is_user_verified {
+        } else if !data.is_user_verified() {
             Err(PasskeyFault::NotVerified)
-        } else if data.is_copied && !data.can_be_copied {
+        } else if data.is_copied() && !data.can_be_copied() {
             Err(PasskeyFault::Backup)
         } else {
             Ok(())

@@ -92,8 +92,8 @@ impl NewPasskey {
         }
         let public_key = PublicKey::new(response.algorithm, response.public_key)?;
         challenges.spend(challenge)?;
-        let AuthenticatorData { counter, can_be_copied, .. } = data;
-        Ok(Self { id, public_key, counter, can_be_copied })
+        let can_be_copied = data.can_be_copied();
+        Ok(Self { id, public_key, counter: data.counter, can_be_copied })
     }
 }
 
@@ -139,7 +139,7 @@ impl ShownPasskey {
             return Err(PasskeyFault::Unknown);
         }
         // Step 19: it cannot change.
-        if self.data.can_be_copied != kept.can_be_copied {
+        if self.data.can_be_copied() != kept.can_be_copied {
             return Err(PasskeyFault::Backup);
         }
         kept.public_key.verify(&self.signed, &self.signature.0)?;

@@ -146,13 +146,13 @@ impl Store {
     }
 
     /// Notes a use, in a change that has begun.
-    pub(super) fn use_passkey(&self, user: &str, used: &PasskeyUse) -> Result<Used, StoreError> {
-        let own = self.passkey(used.key)?.filter(|passkey| passkey.user == user);
+    pub(super) fn use_passkey(&self, user: &str, shown: &PasskeyUse) -> Result<Used, StoreError> {
+        let own = self.passkey(shown.key)?.filter(|passkey| passkey.user == user);
         let Some(passkey) = own else { return Ok(Used::Gone) };
-        if !passkey.may_count(used.counter) {
+        if !passkey.may_count(shown.counter) {
             return Ok(Used::Copied);
         }
-        let (counter, used_at) = (used.counter, Some(used.at));
+        let (counter, used_at) = (shown.counter, Some(shown.at));
         self.put_passkey(&StoredPasskey { counter, used_at, ..passkey })?;
         Ok(Used::Yes)
     }
