@@ -13,6 +13,7 @@
 
 mod account;
 pub mod administration;
+mod answered;
 mod assertion;
 pub mod audit;
 pub mod authorization;
