@@ -61,8 +61,16 @@ pub(super) async fn answer(
     PostedForm(body): PostedForm,
 ) -> Result<Response, PageError> {
     let fields = Parameters::parse(&body)?;
-    visitor.check_form_token(fields.single("form")?)?;
     let destination = Destination::in_query(query.as_deref());
+    if let Err(foreign) = visitor.check_form_token(fields.single("form")?) {
+        // A form in a second tab, of before the user signed in in the first. What was typed
+        // is not looked at: whoever made this browser send it gets it no further than a
+        // link would.
+        return match visitor.user() {
+            Some(_) => Ok(Redirect::to(&destination.once_signed_in()).into_response()),
+            None => Err(foreign),
+        };
+    }
     let browser = (&visitor, peer);
     let (shown, overtaken) = if let Some(response) = fields.single("passkey")? {
         (show_passkey(&server, browser, response).await?, Attempt::NoPasskey)
