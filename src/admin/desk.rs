@@ -4,6 +4,7 @@
 use super::protocol::{Reply, Request};
 use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::administration::AdministrationError;
+use crate::authorization_server::password::AlsoEnds;
 
 /// Does what is asked for. What comes behind the reply, if anything, is the second.
 pub(super) async fn answer(server: &AuthorizationServer, request: Request) -> (Reply, Vec<u8>) {
@@ -31,10 +32,15 @@ async fn attempt(
             let link = server.setup_link(user.as_deref()).await?;
             Reply::Link { user: link.user, url: link.url }
         }
-        Request::SetPassword { user, password, disconnect_apps } => {
-            let user = server.give_password(user.as_deref(), &password.0, disconnect_apps).await?;
+        Request::SetPassword { user, password, disconnect_apps, remove_passkeys } => {
+            let also = AlsoEnds { apps: disconnect_apps, passkeys: remove_passkeys };
+            let user = server.give_password(user.as_deref(), &password.0, also).await?;
             let apps = if disconnect_apps { "Their apps are disconnected." } else { KEPT_APPS };
-            Reply::Done(format!("{user} has a new password, and is signed out everywhere. {apps}"))
+            let passkeys =
+                if remove_passkeys { "Their passkeys are removed." } else { KEPT_PASSKEYS };
+            Reply::Done(format!(
+                "{user} has a new password, and is signed out everywhere. {apps} {passkeys}"
+            ))
         }
         Request::Clients => Reply::Clients(server.client_facts().await?),
         Request::Client { id } => {
@@ -89,6 +95,8 @@ async fn attempt(
     })
 }
 
+const KEPT_PASSKEYS: &str =
+    "Passkeys go on signing in, if there are any; `--remove-passkeys` ends that.";
 const KEPT_APPS: &str = "Their apps stay connected; `brain-mcp grant revoke --all` ends that.";
 
 fn counted(number: usize, what: &str) -> String {

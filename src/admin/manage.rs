@@ -136,7 +136,8 @@ fn audit(what: AuditOrder, form: Form) -> (Request, Form) {
 
 fn set_password(user: Option<String>, how: &NewPassword) -> anyhow::Result<Request> {
     let password = Secret(password(how.password_file.as_deref())?);
-    Ok(Request::SetPassword { user, password, disconnect_apps: how.disconnect_apps })
+    let NewPassword { disconnect_apps, remove_passkeys, .. } = *how;
+    Ok(Request::SetPassword { user, password, disconnect_apps, remove_passkeys })
 }
 
 /// The password: from a file, from whoever types it twice, or from another program.

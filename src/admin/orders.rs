@@ -127,6 +127,9 @@ pub struct NewPassword {
     /// Disconnect all apps of that user, too.
     #[arg(long)]
     pub disconnect_apps: bool,
+    /// Remove all passkeys of that user, too: else they go on signing in.
+    #[arg(long)]
+    pub remove_passkeys: bool,
     /// File with the password on one line.
     #[arg(long, value_name = "FILE")]
     pub password_file: Option<PathBuf>,

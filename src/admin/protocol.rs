@@ -38,6 +38,9 @@ pub enum Request {
         password: Secret,
         /// Whether the user's apps are disconnected, too.
         disconnect_apps: bool,
+        /// Whether the user's passkeys are removed, too.
+        #[serde(default)]
+        remove_passkeys: bool,
     },
     /// All clients.
     Clients,

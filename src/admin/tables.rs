@@ -24,7 +24,8 @@ pub(super) fn write(out: &mut impl Write, reply: &Reply, paint: Paint) -> io::Re
             "Open this link once, within a day, to choose the password of {user}:\n   {url}"
         ),
         Reply::Users(users) => {
-            Table::of(users, ["USER", "PASSWORD SINCE", "APPS", "BROWSERS"]).write(out, paint)
+            Table::of(users, ["USER", "PASSWORD SINCE", "PASSKEYS", "APPS", "BROWSERS"])
+                .write(out, paint)
         }
         Reply::Clients(clients) => {
             let columns = ["ID", "APP", "APPROVED", "GRANTS", "LAST USED"];
@@ -109,10 +110,11 @@ impl<const N: usize> Table<N> {
     }
 }
 
-impl Row<4> for UserFacts {
-    fn cells(&self) -> [String; 4] {
+impl Row<5> for UserFacts {
+    fn cells(&self) -> [String; 5] {
         let since = self.password_since.map_or_else(|| "has none".to_owned(), moment);
-        [self.name.clone(), since, self.apps.to_string(), self.browsers.to_string()]
+        let (passkeys, apps) = (self.passkeys.to_string(), self.apps.to_string());
+        [self.name.clone(), since, passkeys, apps, self.browsers.to_string()]
     }
 }
 

@@ -8,12 +8,13 @@ use super::audit::{Actor, Event, What};
 use super::client::{ClientId, RegisteredClient};
 use super::client_metadata::written_out;
 use super::grant::{EndReason, Grant, GrantId, Terms};
-use super::password::{NewPassword, NotVerified, Password};
+use super::password::{AlsoEnds, NewPassword, NotVerified, Password};
 use super::pending::Owner;
 use super::redirect_uri::RedirectTarget;
 use super::session::{Begun, BrowserCookie, Visitor, is_over};
 use super::sign_in::{SignInError, SignedIn};
 use super::store::StoreError;
+use super::store::passkeys::StoredPasskey;
 use super::store::sessions::StoredSession;
 use super::store::users::PasswordChange;
 use crate::clock::UnixTime;
@@ -44,6 +45,8 @@ pub(super) struct Account {
     pub(super) refused: Vec<(String, Refused)>,
     /// Browsers in which the user is signed in, this one first.
     pub(super) browsers: Vec<Browser>,
+    /// The oldest first.
+    pub(super) passkeys: Vec<StoredPasskey>,
     /// What happened lately, the last first, in words.
     pub(super) events: Vec<(UnixTime, String)>,
 }
@@ -145,9 +148,10 @@ impl AuthorizationServer {
             }
             let is_own = |event: &Event| event.user.as_deref() == Some(&*name);
             let events = store.newest_events(EVENTS, STRANGERS_EVENTS, is_own)?;
-            Ok((grants, clients, store.sessions_of(&name)?, events))
+            let (sessions, passkeys) = (store.sessions_of(&name)?, store.passkeys_of(&name)?);
+            Ok((grants, clients, sessions, passkeys, events))
         });
-        let (grants, clients, sessions, events) = read.await?;
+        let (grants, clients, sessions, passkeys, events) = read.await?;
         let client_of = |grant: &Grant| clients.get(&grant.terms.client).and_then(Option::as_ref);
         let mut connections = Vec::new();
         let mut ended = Vec::new();
@@ -192,14 +196,8 @@ impl AuthorizationServer {
             .collect();
         browsers.sort_by_key(|browser| (!browser.is_this, std::cmp::Reverse(browser.seen_at)));
         let events = events.iter().map(|event| (event.at, event.text(name_of))).collect();
-        Ok(Account {
-            apps,
-            connections: alive,
-            ended,
-            refused: refused.collect(),
-            browsers,
-            events,
-        })
+        let refused = refused.collect();
+        Ok(Account { apps, connections: alive, ended, refused, browsers, passkeys, events })
     }
 
     pub(super) fn connection(
@@ -362,8 +360,8 @@ impl AuthorizationServer {
     }
 
     /// Changes the password of a user who shows the present one. Every browser is signed
-    /// out but this one, which gets a new cookie; with `ends_access` every app is
-    /// disconnected too (checklist #79, #149).
+    /// out but this one, which gets a new cookie; what `also` names ends too (checklist
+    /// #79, #149).
     ///
     /// # Errors
     ///
@@ -373,10 +371,10 @@ impl AuthorizationServer {
         user: &str,
         (visitor, peer): (&Visitor, Peer),
         (present, new): (Password, NewPassword),
-        ends_access: bool,
+        also: AlsoEnds,
     ) -> Result<Begun, PasswordUnchanged> {
         let signed_in = self.sign_in(user, present, (visitor, peer)).await?;
-        let SignedIn { user, verified, device } = signed_in;
+        let SignedIn { user, verified, device, .. } = signed_in;
         let new = self.browsing().passwords.hash(new).await.map_err(|reason| match reason {
             NotVerified::Wrong | NotVerified::Busy => SignInError::Busy,
         })?;
@@ -388,7 +386,7 @@ impl AuthorizationServer {
         let session = StoredSession { user: user.clone(), signed_in_at: now, seen_at: now };
         let event = Event::new(now, Actor::User, What::PasswordChanged).of_user(&user);
         let changed = self.store().change(move |store| {
-            let changed = store.change_password(&change, (key, &session), ends_access)?;
+            let changed = store.change_password(&change, (key, &session), also)?;
             if changed {
                 store.note(&event)?;
             }

@@ -9,7 +9,7 @@ use super::AuthorizationServer;
 use super::audit::{Actor, Event, What};
 use super::client::ClientId;
 use super::grant::{EndReason, Grant, GrantId, Terms};
-use super::password::{NewPassword, UnfitPassword};
+use super::password::{AlsoEnds, NewPassword, UnfitPassword};
 use super::session::{SessionKey, is_over};
 use super::setup::{SetupError, SetupLink};
 use super::signing_key::{KeyError, NotPossible};
@@ -99,7 +99,8 @@ impl AuthorizationServer {
                 let sessions = store.sessions_of(&name)?;
                 let alive = sessions.iter().filter(|(_, it)| !is_over(it, &lifetimes, now));
                 let password_since = store.user(&name)?.map(|user| user.created_at);
-                facts.push(UserFacts { password_since, apps, browsers: alive.count(), name });
+                let (passkeys, browsers) = (store.passkeys_of(&name)?.len(), alive.count());
+                facts.push(UserFacts { name, password_since, passkeys, apps, browsers });
             }
             Ok(facts)
         });
@@ -138,8 +139,7 @@ impl AuthorizationServer {
     }
 
     /// Gives a user, the owner if none is named, this password, and answers whose it is
-    /// now. The user is signed out everywhere; with `ends_access` all apps of the user are
-    /// disconnected.
+    /// now. The user is signed out everywhere, and what `also` names ends.
     ///
     /// # Errors
     ///
@@ -148,11 +148,11 @@ impl AuthorizationServer {
         &self,
         user: Option<&str>,
         password: &str,
-        ends_access: bool,
+        also: AlsoEnds,
     ) -> Result<String, AdministrationError> {
         let user = self.meant_user(user)?;
         let password = NewPassword::typed_twice(password, password)?;
-        self.set_password(&user, password, ends_access).await?;
+        self.set_password(&user, password, also).await?;
         Ok(user)
     }
 

@@ -59,6 +59,30 @@ pub enum What {
     SignedIn,
     /// Somebody did not know it.
     SignInFailed,
+    /// Somebody showed a passkey.
+    PasskeyShown {
+        /// What the user calls it.
+        name: String,
+    },
+    /// Somebody showed a passkey that is not known here, or proved nothing with it.
+    PasskeyRefused,
+    /// Somebody showed a passkey that must have been copied.
+    PasskeyCopied {
+        /// What the user calls it.
+        name: String,
+    },
+    /// A user has one more passkey.
+    PasskeyAdded {
+        /// What the user calls it.
+        name: String,
+    },
+    /// A user has one passkey less.
+    PasskeyRemoved {
+        /// What the user called it.
+        name: String,
+    },
+    /// A user has no passkey any more.
+    PasskeysRemoved,
     /// A browser was signed out.
     SignedOut,
     /// Browsers were signed out from elsewhere.
@@ -139,7 +163,7 @@ impl Event {
     /// Whether strangers can make as many of these as they like. They are kept apart, so
     /// that they push out nothing else.
     pub(super) const fn is_strangers(&self) -> bool {
-        matches!(self.what, What::SignInFailed | What::Registered { .. })
+        matches!(self.what, What::SignInFailed | What::PasskeyRefused | What::Registered { .. })
     }
 
     /// What happened, in words. `name_of` says what a person calls a client.
@@ -149,6 +173,17 @@ impl Event {
         match &self.what {
             What::SignedIn => "signed in".to_owned(),
             What::SignInFailed => "somebody tried to sign in with a wrong password".to_owned(),
+            What::PasskeyShown { name } => format!("signed in with the passkey “{name}”"),
+            What::PasskeyRefused => {
+                "somebody tried to sign in with a passkey that is not known here".to_owned()
+            }
+            What::PasskeyCopied { name } => format!(
+                "the passkey “{name}” was refused: its counter went back, so somebody may have \
+                 copied it"
+            ),
+            What::PasskeyAdded { name } => format!("the passkey “{name}” was added"),
+            What::PasskeyRemoved { name } => format!("the passkey “{name}” was removed"),
+            What::PasskeysRemoved => format!("all passkeys were removed{terminal}"),
             What::SignedOut => format!("signed out{terminal}"),
             What::SignedOutElsewhere => format!("signed out of other browsers{terminal}"),
             What::PasswordChanged => format!("the password was changed{terminal}"),

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::authorization_server::Settings;
+use crate::authorization_server::answered::Answered;
 use crate::authorization_server::password::PasswordHasher;
 use crate::authorization_server::pending::PendingAuthorizations;
 use crate::authorization_server::session::SessionKey;
@@ -19,6 +20,7 @@ pub(super) struct Browsing {
     pub(super) passwords: PasswordHasher,
     pub(super) throttle: SignInThrottle,
     pub(super) notices: Notices,
+    pub(super) answered: Answered,
 }
 
 /// What a browser is to be told on the next page: what has just been done there. Not in
@@ -66,6 +68,7 @@ impl Browsing {
             passwords: PasswordHasher::new(settings.hashing_cost, entropy.clone()),
             throttle: SignInThrottle::new(clock.clone()),
             notices: Notices::default(),
+            answered: Answered::new(clock.clone()),
         }
     }
 }

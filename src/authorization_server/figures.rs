@@ -13,6 +13,11 @@ labels! {
     pub(crate) enum Happening {
         SignedIn = "signed_in",
         SignInFailed = "sign_in_failed",
+        PasskeyShown = "passkey_shown",
+        PasskeyRefused = "passkey_refused",
+        PasskeyCopied = "passkey_copied",
+        PasskeyAdded = "passkey_added",
+        PasskeyRemoved = "passkey_removed",
         SignedOut = "signed_out",
         PasswordChanged = "password_changed",
         SetupLinkMade = "setup_link_made",
@@ -52,6 +57,11 @@ impl Happening {
         match what {
             What::SignedIn => Self::SignedIn,
             What::SignInFailed => Self::SignInFailed,
+            What::PasskeyShown { .. } => Self::PasskeyShown,
+            What::PasskeyRefused => Self::PasskeyRefused,
+            What::PasskeyCopied { .. } => Self::PasskeyCopied,
+            What::PasskeyAdded { .. } => Self::PasskeyAdded,
+            What::PasskeyRemoved { .. } | What::PasskeysRemoved => Self::PasskeyRemoved,
             What::SignedOut | What::SignedOutElsewhere => Self::SignedOut,
             What::PasswordChanged => Self::PasswordChanged,
             What::SetupLinkMade => Self::SetupLinkMade,

@@ -24,6 +24,7 @@ labels! {
     /// What can stop somebody who asks too often.
     pub(super) enum Limit {
         SignIn = "sign_in",
+        Passkey = "passkey",
         Authorize = "authorize",
         Pages = "pages",
         Token = "token",
@@ -47,6 +48,7 @@ pub(crate) enum Asking {
 /// The allowances of everybody.
 pub(crate) struct Limits {
     sign_in: Limiter<Asking>,
+    passkey: Limiter<Asking>,
     authorize: Limiter<Asking>,
     pages: Limiter<Asking>,
     token: Limiter<Peer>,
@@ -61,6 +63,7 @@ impl Limits {
     pub(crate) fn new(limits: &RequestLimits, clock: &Clock) -> Self {
         Self {
             sign_in: Limiter::new(limits.sign_in, clock.clone()),
+            passkey: Limiter::new(limits.sign_in, clock.clone()),
             authorize: Limiter::new(limits.authorize, clock.clone()),
             pages: Limiter::new(limits.pages, clock.clone()),
             token: Limiter::new(limits.token, clock.clone()),
@@ -75,6 +78,12 @@ impl Limits {
     /// Before a password is looked at.
     pub(super) fn sign_in(&self, asking: Asking) -> Result<(), Wait> {
         self.tell(Limit::SignIn, self.sign_in.take_shared(&asking, asking.head_count()))
+    }
+
+    /// Before a passkey is looked at. As often as a password, but counted apart: who guesses
+    /// passwords keeps no passkey out (checklist section 5.8).
+    pub(super) fn passkey(&self, asking: Asking) -> Result<(), Wait> {
+        self.tell(Limit::Passkey, self.passkey.take_shared(&asking, asking.head_count()))
     }
 
     /// Before an authorization request is let wait.

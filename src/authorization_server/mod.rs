@@ -13,6 +13,7 @@
 
 mod account;
 pub mod administration;
+mod answered;
 mod assertion;
 pub mod audit;
 pub mod authorization;
@@ -41,6 +42,8 @@ mod own_page;
 mod page_error;
 mod pages;
 mod parameters;
+mod passkey;
+mod passkeys;
 pub mod password;
 mod pending;
 pub mod pkce;
@@ -78,6 +81,7 @@ use self::device::DeviceKey;
 use self::figures::Happening;
 use self::last_uses::LastUses;
 use self::limits::Limits;
+use self::passkeys::Passkeys;
 use self::refresh_token::RefreshTokenKeys;
 use self::secrets::MasterSecret;
 use self::session::is_over;
@@ -117,6 +121,7 @@ struct Inner {
     limits: Limits,
     device_key: DeviceKey,
     happened: Arc<Tally<Happening>>,
+    passkeys: Option<Passkeys>,
 }
 
 impl AuthorizationServer {
@@ -154,6 +159,7 @@ impl AuthorizationServer {
         let happened = Arc::default();
         let store = Store::open(home, Arc::clone(&happened), clock.now())?;
         let browsing = Browsing::new(&settings, &clock, &entropy);
+        let passkeys = Passkeys::of(&settings.issuer, &clock, &entropy);
         let client_documents = ClientDocuments::new(web, clock.clone());
         Ok(Self(Arc::new(Inner {
             settings,
@@ -169,6 +175,7 @@ impl AuthorizationServer {
             limits,
             device_key,
             happened,
+            passkeys,
         })))
     }
 
@@ -311,6 +318,11 @@ impl AuthorizationServer {
 
     fn device_key(&self) -> &DeviceKey {
         &self.0.device_key
+    }
+
+    /// How passkeys are judged; nothing where there can be none.
+    fn passkeys(&self) -> Option<&Passkeys> {
+        self.0.passkeys.as_ref()
     }
 
     fn client_documents(&self) -> &ClientDocuments {

@@ -7,14 +7,16 @@ use axum::response::{Html, IntoResponse, Response};
 use crate::authorization_server::account::{Account, Connection, Identity};
 use crate::authorization_server::authorization::{AuthorizationRequest, SpanOffer};
 use crate::authorization_server::grant::EndReason;
+use crate::authorization_server::passkeys::{PasskeyOffer, PasskeyWish};
 use crate::authorization_server::redirect_uri::RedirectTarget;
+use crate::authorization_server::store::passkeys::StoredPasskey;
 use crate::clock::UnixTime;
 use crate::contract::issuer::Issuer;
 use crate::contract::resource::ResourceUri;
 use crate::contract::scope::{Scope, ScopeSet};
 
-/// Headers of every answer to a browser (checklist #148). There is no script on any
-/// page, so none may run.
+/// Headers of every answer to a browser (checklist #148). Most pages have no script, so
+/// none may run there.
 pub(super) const HEADERS: [(HeaderName, HeaderValue); 6] = [
     (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
@@ -42,6 +44,13 @@ pub(super) const CONSENT_POLICY: HeaderValue = HeaderValue::from_static(
      frame-ancestors 'none'",
 );
 
+/// The policy of the pages that offer passkeys, which only a script can ask for: ours,
+/// from its file.
+pub(super) const PASSKEY_POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; \
+     frame-ancestors 'none'; form-action 'self'",
+);
+
 /// Who asks and where the answer goes.
 pub(super) struct Asker {
     pub(super) id: String,
@@ -60,7 +69,7 @@ pub(super) struct HomePage {
     pub(super) sign_in_url: Option<String>,
 }
 
-/// Asks for the password.
+/// Asks for the password, or a passkey.
 #[derive(Template)]
 #[template(path = "sign_in.html")]
 pub(super) struct SignInPage<'a> {
@@ -70,6 +79,7 @@ pub(super) struct SignInPage<'a> {
     pub(super) user_field: UserField,
     pub(super) asker: Option<Asker>,
     pub(super) problem: Option<String>,
+    pub(super) passkey: Option<PasskeyOffer>,
 }
 
 /// Whether the sign-in page has to ask who it is.
@@ -87,6 +97,8 @@ pub(super) struct SetupPage<'a> {
     pub(super) issuer: &'a Issuer,
     pub(super) token: &'a str,
     pub(super) user: &'a str,
+    /// Whether there are some that can be removed with the old password.
+    pub(super) has_passkeys: bool,
     pub(super) shortest: usize,
     pub(super) problem: Option<String>,
 }
@@ -113,6 +125,22 @@ pub(super) struct AccountPage<'a> {
     pub(super) done: Option<&'static str>,
     /// What is wrong with the form for the password.
     pub(super) problem: Option<String>,
+    pub(super) can_have_passkeys: bool,
+}
+
+/// Lets a user add passkeys and remove them.
+#[derive(Template)]
+#[template(path = "passkeys.html")]
+pub(super) struct PasskeysPage<'a> {
+    pub(super) user: &'a str,
+    pub(super) form_token: String,
+    pub(super) passkeys: Vec<StoredPasskey>,
+    /// What adding one takes, where that is possible.
+    pub(super) wish: Option<PasskeyWish>,
+    /// What has just been done.
+    pub(super) done: Option<&'static str>,
+    /// What went wrong.
+    pub(super) problem: Option<&'static str>,
 }
 
 /// Asks the owner.

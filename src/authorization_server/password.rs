@@ -74,6 +74,15 @@ pub(crate) struct PasswordHash {
     digest: [u8; 32],
 }
 
+/// What ends together with a password, besides all sessions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AlsoEnds {
+    /// All access that the user gave to apps.
+    pub apps: bool,
+    /// All passkeys of the user.
+    pub passkeys: bool,
+}
+
 /// Why a password was not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NotVerified {

@@ -82,6 +82,11 @@ impl MasterSecret {
 }
 
 impl DigestKey {
+    /// One that nobody needs after the end of the process.
+    pub(crate) fn of_this_process(entropy: &Entropy) -> Self {
+        Self(Hmac::new((&entropy.bytes::<64>()).into()))
+    }
+
     /// The digest of the parts, which must be of fixed lengths: they are joined
     /// without separators.
     pub(crate) fn digest(&self, parts: &[&[u8]]) -> [u8; 32] {

@@ -25,7 +25,7 @@ use crate::authorization_server::password::PasswordHash;
 use crate::authorization_server::pending::{Owner, PendingName};
 use crate::authorization_server::sign_in::SignedIn;
 use crate::authorization_server::store::StoreError;
-use crate::authorization_server::store::sessions::StoredSession;
+use crate::authorization_server::store::sessions::{Start, StoredSession};
 use crate::authorization_server::{AuthorizationServer, Lifetimes};
 use crate::clock::UnixTime;
 use crate::contract::issuer::Issuer;
@@ -56,7 +56,7 @@ pub(super) struct Begun {
     set_cookies: [(header::HeaderName, String); 2],
 }
 
-/// A user who has typed the password in this browser within the last ten minutes.
+/// A user who has signed in in this browser within the last ten minutes.
 ///
 /// Naming it in a handler's arguments is what demands that; everybody else is sent to
 /// sign in, and comes back.
@@ -153,7 +153,7 @@ impl Visitor {
         if fits { Ok(()) } else { Err(PageError::ForeignForm) }
     }
 
-    /// The user, if the password was typed recently enough for consent.
+    /// The user, if signed in recently enough for consent.
     pub(super) fn fresh_owner(&self, server: &AuthorizationServer) -> Option<FreshOwner> {
         let (now, longest) = (server.clock().now(), server.settings().lifetimes.fresh_login);
         let session = self.session.as_ref()?;
@@ -183,11 +183,11 @@ impl FreshOwner {
 impl AuthorizationServer {
     /// Starts a session for a user who has just signed in. The browser gets a new
     /// cookie, so that one planted there before is worth nothing; what it had started
-    /// goes with it. Nothing if the password has been changed since it was shown.
+    /// goes with it. Nothing if what was shown is not good any more.
     pub(super) async fn start_session(
         &self,
         visitor: &Visitor,
-        SignedIn { user, verified, device }: SignedIn,
+        SignedIn { user, verified, passkey, device }: SignedIn,
     ) -> Result<Option<Begun>, StoreError> {
         let cookie = BrowserCookie::new(self.entropy());
         let (old, new) = (visitor.cookie.key(), cookie.key());
@@ -196,15 +196,25 @@ impl AuthorizationServer {
         let session = StoredSession { user, signed_in_at: now, seen_at: now };
         let change = self.store().change(move |store| {
             store.sweep_sessions(|session| is_over(session, &lifetimes, now))?;
-            let has_begun = store.begin_session((old, new), &session, &verified)?;
-            if has_begun {
-                let event = Event::new(now, Actor::User, What::SignedIn);
-                store.note(&event.of_user(&session.user))?;
-            }
-            Ok(has_begun)
+            let proof = (&verified, passkey.as_ref());
+            let start = store.begin_session((old, new), &session, proof)?;
+            let name = passkey.map(|passkey| passkey.name);
+            let (by, what) = match (start, name) {
+                (Start::Begun, None) => (Actor::User, What::SignedIn),
+                (Start::Begun, Some(name)) => (Actor::User, What::PasskeyShown { name }),
+                (Start::Copied, Some(name)) => (Actor::Stranger, What::PasskeyCopied { name }),
+                (Start::Copied | Start::Overtaken, _) => return Ok(start),
+            };
+            store.note(&Event::new(now, by, what).of_user(&session.user))?;
+            Ok(start)
         });
-        if !change.await? {
-            return Ok(None);
+        match change.await? {
+            Start::Begun => {}
+            Start::Overtaken => return Ok(None),
+            Start::Copied => {
+                tracing::warn!("a passkey was refused: there must be two of it");
+                return Ok(None);
+            }
         }
         self.browsing().pending.follow(old, new, Owner::SignedIn);
         Ok(Some(begun))

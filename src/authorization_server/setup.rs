@@ -10,7 +10,9 @@ use sha2::{Digest as _, Sha256};
 use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::audit::{Actor, Event, What};
 use crate::authorization_server::device::DeviceId;
-use crate::authorization_server::password::{NewPassword, NotVerified, Password, UnfitPassword};
+use crate::authorization_server::password::{
+    AlsoEnds, NewPassword, NotVerified, Password, UnfitPassword,
+};
 use crate::authorization_server::sign_in::SignedIn;
 use crate::authorization_server::store::StoreError;
 use crate::authorization_server::store::setup_links::{SetupDigest, StoredLink};
@@ -73,7 +75,7 @@ impl AuthorizationServer {
             }
             if let Some(given) = given {
                 let user = self.user_with(user, NewPassword::given_by_operator(given)?).await?;
-                self.keep_password(user, false).await?;
+                self.keep_password(user, AlsoEnds::default()).await?;
                 continue;
             }
             links.push(self.open_link(user, None).await?);
@@ -122,8 +124,8 @@ impl AuthorizationServer {
         user.filter(|user| self.settings().has_user(user)).ok_or(SetupError::NotTheLink)
     }
 
-    /// Gives the user of the link this password. The link is used up by that, and every
-    /// browser in which the user was signed in is signed out.
+    /// Gives the user of the link this password. The link is used up by that, every
+    /// browser in which the user was signed in is signed out, and what `also` names ends.
     ///
     /// # Errors
     ///
@@ -132,15 +134,17 @@ impl AuthorizationServer {
         &self,
         presented: Option<&str>,
         password: NewPassword,
+        also: AlsoEnds,
     ) -> Result<SignedIn, SetupError> {
         let name = self.check_setup_secret(presented).await?;
         let digest = digest(presented.unwrap_or_default());
         let user = self.user_with(&name, password).await?;
         let device = DeviceId::new(self.entropy());
-        let signed_in = SignedIn { user: name.clone(), verified: user.password.clone(), device };
+        let verified = user.password.clone();
+        let signed_in = SignedIn { user: name.clone(), verified, passkey: None, device };
         // Of two browsers with the same link, the one that comes second finds it used.
         let change = self.store().change(move |store| {
-            let done = store.use_setup_link(digest, &user)?;
+            let done = store.use_setup_link(digest, &user, also)?;
             if done {
                 let event = Event::new(user.created_at, Actor::User, What::PasswordChanged);
                 store.note(&event.of_user(&user.name))?;
@@ -163,20 +167,20 @@ impl AuthorizationServer {
         &self,
         name: &str,
         password: NewPassword,
-        ends_access: bool,
+        also: AlsoEnds,
     ) -> Result<(), SetupError> {
         let user = self.user_with(name, password).await?;
-        self.keep_password(user, ends_access).await?;
+        self.keep_password(user, also).await?;
         tracing::warn!(user = name, "the password was set at the terminal");
         Ok(())
     }
 
-    async fn keep_password(&self, user: User, ends_access: bool) -> Result<(), StoreError> {
+    async fn keep_password(&self, user: User, also: AlsoEnds) -> Result<(), StoreError> {
         let event = Event::new(user.created_at, Actor::Operator, What::PasswordChanged);
         let event = event.of_user(&user.name);
         let change = self.store().change(move |store| {
             store.note(&event)?;
-            store.give_password(&user, ends_access)
+            store.give_password(&user, also)
         });
         change.await
     }

@@ -7,18 +7,21 @@ use crate::authorization_server::endpoints::log::about_user;
 use crate::authorization_server::limits::{Asking, Limit};
 use crate::authorization_server::password::{NotVerified, Password, PasswordHash, Queue};
 use crate::authorization_server::session::Visitor;
+use crate::authorization_server::store::passkeys::PasskeyUse;
 use crate::authorization_server::store::{Store, StoreError};
 use crate::peer::Peer;
 use crate::rates::Wait;
 
-/// Proof that a user has just shown the password. It starts one session, unless the
-/// password was changed meanwhile: verifying takes a moment, and whoever knew the old one
-/// must not come in behind the change.
+/// Proof that a user has just shown the password or a passkey. It starts one session,
+/// unless the password was changed meanwhile, or the passkey removed: verifying takes a
+/// moment, and whoever knew the old one must not come in behind the change.
 #[derive(Debug)]
 pub(super) struct SignedIn {
     pub(super) user: String,
-    /// What the password was compared with.
+    /// What the password was compared with, or would have been.
     pub(super) verified: PasswordHash,
+    /// What was shown instead of it.
+    pub(super) passkey: Option<PasskeyUse>,
     /// As what the browser is known again.
     pub(super) device: DeviceId,
 }
@@ -74,7 +77,7 @@ impl AuthorizationServer {
                 about_user(name);
                 let verified = user.map(|user| user.password).ok_or(SignInError::Wrong)?;
                 let device = device.unwrap_or_else(|| DeviceId::new(self.entropy()));
-                Ok(SignedIn { user: name.to_owned(), verified, device })
+                Ok(SignedIn { user: name.to_owned(), verified, passkey: None, device })
             }
             Err(NotVerified::Wrong) => {
                 let event = Event::new(self.clock().now(), Actor::Stranger, What::SignInFailed);

@@ -17,6 +17,7 @@ use tempfile::TempDir;
 use tower::ServiceExt as _;
 
 use super::authorization::{Approval, AuthorizationRequest};
+use super::backup::{Backup, RestoreError};
 use super::client::{ClientId, RegisteredClient};
 use super::client_document::Web;
 use super::code::CodeDigest;
@@ -117,6 +118,24 @@ impl TestServer {
             }
         }
         panic!("the data directory was not released")
+    }
+
+    /// Stops the server, brings the backup back in its place, and starts anew.
+    pub(crate) fn restored(self, backup: &[u8]) -> Self {
+        let backup = Backup::read(backup).unwrap();
+        self.restart_with(|settings| {
+            let (clock, entropy) = (Clock::manual(START).0, Entropy::seeded(9));
+            // What the stopped server had begun still holds the directory, for a moment.
+            for _ in 0..500 {
+                match AuthorizationServer::restore(settings, &backup, true, &clock, &entropy) {
+                    Err(RestoreError::Open(OpenError::InUse(_))) => {
+                        std::thread::sleep(Duration::from_millis(10));
+                    }
+                    done => return done.unwrap(),
+                }
+            }
+            panic!("the data directory was not released");
+        })
     }
 
     pub(crate) fn advance(&self, seconds: u64) {

@@ -15,6 +15,7 @@ from webdriver import Chromium
 
 PENDING_SECONDS = 10
 FREE_TRIES = 5
+DOUBLE_CLICKS = 12
 
 
 def two_tabs(report, person, client):
@@ -43,13 +44,26 @@ def two_tabs(report, person, client):
 
 def old_sign_in_form(report, person, client):
     browser = person.browser
-    with report.step("a sign-in form from before another tab signed in is not accepted, and the page says what to do"):
+    with report.step("a sign-in form from before another tab signed in goes on to what it was for"):
         browser.change_tab()
         first = browser.tab
         browser.open(client("One app").authorization_url())
         browser.new_tab(client("Other app").authorization_url())
         person.sign_in()
         person.await_consent()
+        browser.close_tab(first)
+        person.sign_in()
+        person.await_consent()
+        expect("One app" in person.text, "it is the wrong app")
+    with report.step("one from before another tab signed out is not accepted, and the page says what to do"):
+        browser.change_tab()
+        first = browser.tab
+        browser.open(person.server.url + "/login")
+        browser.new_tab(person.server.url + "/login")
+        person.sign_in()
+        person.await_words("You are signed in")
+        browser.press("Sign out")
+        browser.one("input[type=password]")
         browser.close_tab(first)
         person.sign_in()
         person.await_words("This form cannot be accepted")
@@ -93,17 +107,16 @@ def answered_twice(report, person, client):
         app.refresh(tokens["refresh_token"])
     person.inspect("error-answered")
     browser.close_tab(first)
-    with report.step("a double click on Allow gives the app no more than one code"):
-        person.ask(app)
-        before = len(person.callback.received)
-        browser.double_click(browser.button("Allow")[0])
-        browser.until("the consent page is left", lambda: not browser.button("Allow"))
-        received = person.callback.received[before:]
-        if received:
-            expect(len(received) == 1, f"the app got {len(received)} answers")
-            app.redeem(received[0])
-        else:
-            expect("Already answered or expired" in person.text, person.text)
+    with report.step(f"a double click on Allow gives the app its code, {DOUBLE_CLICKS} times of {DOUBLE_CLICKS}"):
+        for _ in range(DOUBLE_CLICKS):
+            person.ask(app)
+            before = len(person.callback.received)
+            browser.double_click(browser.button("Allow")[0])
+            browser.until("the app is called", lambda: len(person.callback.received) > before)
+            received = person.callback.received[before:]
+            expect(len(set(received)) == 1, f"the app got {len(received)} answers")
+            tokens = app.redeem(received[0])
+            app.refresh(tokens["refresh_token"])
 
 
 def other_browser(report, person, client):

@@ -20,7 +20,7 @@ class Person:
     def __init__(self, report, server, browser, callback):
         self.report, self.server, self.browser, self.callback = report, server, browser, callback
 
-    def inspect(self, name):
+    def inspect(self, name, *, scripts=0):
         """What holds for every page, and the pictures of it."""
         browser, check = self.browser, self.report.check
         source = browser.source
@@ -36,7 +36,7 @@ class Person:
             f"{name}: there is a language, a title and one heading",
             bool(browser.all("html[lang]") and browser.all("title") and len(browser.all("h1")) == 1),
         )
-        check(f"{name}: there is no script", "<script" not in source)
+        check(f"{name}: there are {scripts or 'no'} scripts", source.count("<script") == scripts)
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         pictures = {}
         for look, (dark, phone) in LOOKS.items():

@@ -56,15 +56,17 @@ class Server:
         vault=tools.SAMPLE_VAULT,
         environment=None,
         port=None,
+        host="127.0.0.1",
     ):
         self.access_token_seconds = access_token_seconds
         self.with_password = with_password
         self.vault_source = vault
-        self.environment = environment or {}
+        self.environment = dict(environment or {})
         self.password = secrets.token_urlsafe(18)
         self.port = port or free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http://{host}:{self.port}"
         self.mcp_url = self.url + "/mcp"
+        self.environment.setdefault("BRAIN_MCP_RESOURCE", self.mcp_url)
 
     def __enter__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="brain-mcp-test-"))

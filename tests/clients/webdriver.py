@@ -29,12 +29,13 @@ SCRIPTS_OFF = {"profile.managed_default_content_settings.javascript": 2}
 
 
 class Chromium:
-    """A browser with an empty profile; scripts of pages are switched off, since no page of ours needs them.
+    """A browser with an empty profile; scripts of pages are switched off, unless they are what is tested.
 
     `addresses` tells it where hosts are, `{"app.example": "127.0.0.1:4711"}`; their certificates may be anybody's.
     """
 
-    def __init__(self, addresses=None):
+    def __init__(self, addresses=None, *, scripts=False):
+        self.preferences = {} if scripts else SCRIPTS_OFF
         rules = ",".join(f"MAP {host} {address}" for host, address in (addresses or {}).items())
         self.more = [f"--host-resolver-rules={rules}", "--ignore-certificate-errors"] if rules else []
 
@@ -50,7 +51,7 @@ class Chromium:
         )
         try:
             self.until("chromedriver is ready", lambda: self.request("GET", "/status")["ready"])
-            options = {"args": [*ARGUMENTS, *self.more, f"--user-data-dir={self.profile}"], "prefs": SCRIPTS_OFF}
+            options = {"args": [*ARGUMENTS, *self.more, f"--user-data-dir={self.profile}"], "prefs": self.preferences}
             wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
             session = self.request("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
             self.base += f"/session/{session['sessionId']}"
@@ -166,6 +167,9 @@ class Chromium:
     def type(self, element, text):
         self.request("POST", f"/element/{element}/value", {"text": text})
 
+    def is_shown(self, element):
+        return self.request("GET", f"/element/{element}/displayed")
+
     def is_ticked(self, element):
         return self.request("GET", f"/element/{element}/selected")
 
@@ -184,6 +188,23 @@ class Chromium:
 
     def devtools(self, command, **parameters):
         return self.request("POST", "/goog/cdp/execute", {"cmd": command, "params": parameters})
+
+    def add_authenticator(self):
+        """A device in this tab that keeps passkeys, and whose user is always willing (WebAuthn section 11.3)."""
+        device = {"protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True}
+        willing = {"isUserConsenting": True, "isUserVerified": True}
+        return self.request("POST", "/webauthn/authenticator", {**device, **willing})
+
+    def set_verified(self, authenticator, verified):
+        """Whether the user's finger fits from now on."""
+        self.request("POST", f"/webauthn/authenticator/{authenticator}/uv", {"isUserVerified": verified})
+
+    def passkeys(self, authenticator):
+        return self.request("GET", f"/webauthn/authenticator/{authenticator}/credentials")
+
+    def forget_cookies(self):
+        """Another person's browser, but for the devices in this tab."""
+        self.devtools("Network.clearBrowserCookies")
 
     def run_apart(self, preparation, promise):
         """Runs scripts beside the page, which cannot see them nor they its own; the value of the promise.

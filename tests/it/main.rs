@@ -51,6 +51,8 @@ mod names;
 mod next_request;
 /// Answers over a vault equal answers over the same vault without its hidden pages.
 mod non_interference;
+/// The program itself, signed in to by passkeys.
+mod passkeys;
 /// Other people's notes, where they are at hand.
 mod real_markdown;
 /// Other people's vaults, where they are at hand.

@@ -16,6 +16,8 @@ pub struct UserFacts {
     pub name: String,
     /// When the user first chose a password; absent if that has not happened.
     pub password_since: Option<UnixTime>,
+    /// How many passkeys the user has.
+    pub passkeys: usize,
     /// How many apps are connected.
     pub apps: usize,
     /// In how many browsers the user is signed in.

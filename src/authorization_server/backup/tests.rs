@@ -26,26 +26,6 @@ fn at_the_start() -> Clock {
     Clock::manual(START).0
 }
 
-/// Stops the server, brings the backup back in its place, and starts anew.
-fn restored(test: TestServer, backup: &[u8]) -> TestServer {
-    let backup = Backup::read(backup).unwrap();
-    test.restart_with(|settings| {
-        let clock = at_the_start();
-        // What the stopped server had begun still holds the directory, for a moment.
-        for _ in 0..500 {
-            let done =
-                AuthorizationServer::restore(settings, &backup, true, &clock, &Entropy::seeded(9));
-            match done {
-                Err(RestoreError::Open(OpenError::InUse(_))) => {
-                    std::thread::sleep(std::time::Duration::from_millis(10));
-                }
-                done => return done.unwrap(),
-            }
-        }
-        panic!("the data directory was not released");
-    })
-}
-
 /// Everything that was ever handed out, with what became of it.
 #[derive(Default)]
 struct Handed {
@@ -143,7 +123,7 @@ proptest! {
             let clients = test.server.client_facts().await.unwrap();
             let backup = test.server.backup().await.unwrap();
             handed.run(&test, &after).await;
-            let test = restored(test, &backup);
+            let test = test.restored(&backup);
             handed.assert_dead(&test).await;
             let listed = test.server.grant_facts(None, true).await.unwrap();
             let ids = |grants: &[crate::authorization_server::administration::GrantFacts]| {
@@ -368,9 +348,9 @@ async fn a_second_restore_keeps_what_the_first_replaced() {
     let empty = test.server.backup().await.unwrap();
     let (client, _) = test.granted(&[Scope::Read]).await;
     let directory = test.server.settings().data_dir.clone();
-    let test = restored(test, &empty);
+    let test = test.restored(&empty);
     assert!(test.server.client(client.id.clone()).await.unwrap().is_none());
-    let test = restored(test, &empty);
+    let test = test.restored(&empty);
     let kept = directory.join("database.replaced");
     let test = test.restart_with(|settings| {
         std::thread::sleep(std::time::Duration::from_millis(200));
@@ -411,7 +391,7 @@ async fn lost_keys_are_no_obstacle() {
     for lost in ["master.key", "signing-keys.json"] {
         fs::remove_file(test.server.settings().data_dir.join(lost)).unwrap();
     }
-    let test = restored(test, &whole);
+    let test = test.restored(&whole);
     assert!(test.server.signing_keys().read(&tokens.access).is_none());
     test.granted(&[Scope::Read]).await;
 }
@@ -492,7 +472,7 @@ async fn browsers_are_strangers_after_a_restore() {
     headers.insert("cookie", cookie.split(';').next().unwrap().parse().unwrap());
     let presented = PresentedDevice::from_headers(&headers, issuer);
     assert_eq!(test.server.known_browser(presented).await.unwrap(), Some(device));
-    let test = restored(test, &whole);
+    let test = test.restored(&whole);
     assert_eq!(test.server.store().user("owner").unwrap().unwrap().password, user.password);
     assert_eq!(test.server.known_browser(presented).await.unwrap(), None);
 }

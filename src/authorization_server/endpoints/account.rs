@@ -13,7 +13,7 @@ use crate::authorization_server::own_page::OwnPage;
 use crate::authorization_server::page_error::PageError;
 use crate::authorization_server::pages::{AccountPage, page};
 use crate::authorization_server::parameters::Parameters;
-use crate::authorization_server::password::{NewPassword, Password};
+use crate::authorization_server::password::{AlsoEnds, NewPassword, Password};
 use crate::authorization_server::session::Visitor;
 use crate::authorization_server::sign_in::SignInError;
 use crate::contract::scope::{Scope, ScopeSet};
@@ -25,7 +25,7 @@ enum Change {
     DisconnectAll,
     Narrow(GrantId, ScopeSet),
     SignOutElsewhere,
-    Password { ends_access: bool },
+    Password(AlsoEnds),
 }
 
 const DISCONNECTED: &str = "The app is disconnected. Its next request is refused.";
@@ -71,9 +71,9 @@ pub(super) async fn change(
             server.sign_out_elsewhere(user, &visitor).await?;
             "You are signed out everywhere else."
         }
-        Change::Password { ends_access } => {
+        Change::Password(also) => {
             let browser = (&visitor, peer);
-            return change_password(&server, browser, user, &fields, ends_access).await;
+            return change_password(&server, browser, user, &fields, also).await;
         }
     };
     server.browsing().notices.leave(visitor.cookie().key(), done, server.clock().now());
@@ -85,7 +85,7 @@ async fn change_password(
     (visitor, peer): (&Visitor, Peer),
     user: &str,
     fields: &Parameters,
-    ends_access: bool,
+    also: AlsoEnds,
 ) -> Result<Response, PageError> {
     let typed = |name| fields.single(name).map(Option::unwrap_or_default);
     let present = Password::typed(typed("present")?);
@@ -94,7 +94,7 @@ async fn change_password(
         Ok(new) => {
             let passwords = (present, new);
             let browser = (visitor, peer);
-            match server.change_password(user, browser, passwords, ends_access).await {
+            match server.change_password(user, browser, passwords, also).await {
                 Ok(begun) => {
                     let done = "Your password is changed. You are signed out everywhere else.";
                     server.browsing().notices.leave(begun.cookie.key(), done, server.clock().now());
@@ -140,6 +140,7 @@ async fn render(
         shortest: NewPassword::MIN_CHARACTERS,
         done,
         problem,
+        can_have_passkeys: server.can_have_passkeys(),
     };
     Ok(page(status, &template))
 }
@@ -161,9 +162,10 @@ impl Change {
                 Ok(Self::Narrow(grant()?, left))
             }
             Some("sign-out-elsewhere") => Ok(Self::SignOutElsewhere),
-            Some("password") => {
-                Ok(Self::Password { ends_access: fields.single("end_apps")?.is_some() })
-            }
+            Some("password") => Ok(Self::Password(AlsoEnds {
+                apps: fields.single("end_apps")?.is_some(),
+                passkeys: fields.single("end_passkeys")?.is_some(),
+            })),
             _ => Err(PageError::BadForm("it asks for nothing that this page does")),
         }
     }

@@ -2,16 +2,17 @@
 
 use axum::extract::{RawQuery, State};
 use axum::http::{StatusCode, header};
-use axum::response::{Extension, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 
 use crate::authorization_server::AuthorizationServer;
+use crate::authorization_server::answered::{FormDigest, SentBack, Turn};
 use crate::authorization_server::authorization::{
     Approval, AuthorizationRequest, GrantSpan, InvalidApproval, PeopleSpan,
 };
+use crate::authorization_server::code::CodeDigest;
 use crate::authorization_server::endpoints::log::{about_app, about_user};
 use crate::authorization_server::endpoints::posted::PostedForm;
 use crate::authorization_server::endpoints::send_back;
-use crate::authorization_server::error::Outcome;
 use crate::authorization_server::own_page::OwnPage;
 use crate::authorization_server::page_error::PageError;
 use crate::authorization_server::pages::{Asker, CONSENT_POLICY, ConsentPage, Offer, page};
@@ -43,7 +44,7 @@ pub(super) async fn show(
         Shown::Request(request) => request,
         Shown::Refusal => {
             let refusal = pending.take_refusal(&name, browser).ok_or(PageError::Gone)?;
-            return Ok(send_back::refusal(&server, &refusal));
+            return Ok(send_back::refusal(&server, &refusal).into_response());
         }
     };
     let choice = ChoiceKey::of(owner.name(), &request);
@@ -68,7 +69,8 @@ pub(super) async fn show(
     Ok((policy, page(StatusCode::OK, &template)).into_response())
 }
 
-/// Takes the owner's answer, once, and sends the browser back to the client.
+/// Takes the owner's answer, once, and sends the browser back to the client; again, if the
+/// browser sends the form again at once.
 pub(super) async fn answer(
     State(server): State<AuthorizationServer>,
     _own: OwnPage,
@@ -77,10 +79,27 @@ pub(super) async fn answer(
     PostedForm(body): PostedForm,
 ) -> Result<Response, PageError> {
     let name = PendingName::in_query(query.as_deref()).ok_or(PageError::AnsweredBefore)?;
-    let fields = Parameters::parse(&body)?;
+    let form = FormDigest::of(&name, owner.cookie().key(), &body);
+    match server.browsing().answered.begin(form).await {
+        Turn::First(turn) => {
+            let answer = take(&server, &owner, &name, &body).await?;
+            turn.end(answer.clone());
+            Ok(answer.into_response())
+        }
+        Turn::Again(answer) => again(&server, answer).await,
+    }
+}
+
+async fn take(
+    server: &AuthorizationServer,
+    owner: &FreshOwner,
+    name: &PendingName,
+    body: &[u8],
+) -> Result<SentBack, PageError> {
+    let fields = Parameters::parse(body)?;
     let answer = Answer::read(&fields)?;
     let form_token = fields.single("form")?.unwrap_or_default();
-    let request = server.browsing().pending.take(&name, owner.cookie().key(), form_token)?;
+    let request = server.browsing().pending.take(name, owner.cookie().key(), form_token)?;
     about_app(&request.client.id);
     about_user(owner.name());
     match answer {
@@ -89,14 +108,27 @@ pub(super) async fn answer(
             // The operator's limit holds whatever the page offers.
             let ends_at = now + grant.duration().min(server.settings().lifetimes.grant);
             let people_until = (now + people.duration()).min(ends_at);
-            allow(&server, &owner, request, Approval { scopes, ends_at, people_until }).await
+            allow(server, owner, request, Approval { scopes, ends_at, people_until }).await
         }
         // To tick nothing is to deny (checklist #145).
         Answer::Allow { .. } | Answer::Deny => {
             server.note_denial(owner.name(), &request).await?;
-            Ok(send_back::refusal(&server, &Refusal::denied(request)))
+            Ok(send_back::refusal(server, &Refusal::denied(request)))
         }
     }
+}
+
+/// The same answer again, unless the client has had its code: one that comes twice would
+/// look like a theft (checklist #53).
+async fn again(server: &AuthorizationServer, answer: SentBack) -> Result<Response, PageError> {
+    if let Some(code) = answer.code {
+        let issued = server.store().read(move |store| store.code(code)).await?;
+        if !issued.is_some_and(|issued| issued.is_fresh()) {
+            return Err(PageError::AnsweredBefore);
+        }
+    }
+    let outcome = "the form came twice, and is answered as the first time".to_owned();
+    Ok(SentBack { outcome, ..answer }.into_response())
 }
 
 async fn allow(
@@ -104,7 +136,7 @@ async fn allow(
     owner: &FreshOwner,
     request: AuthorizationRequest,
     approval: Approval,
-) -> Result<Response, PageError> {
+) -> Result<SentBack, PageError> {
     let (redirect_uri, state) = (request.redirect_uri.clone(), request.state.clone());
     let client = request.client.id.clone();
     let choice = ChoiceKey::of(owner.name(), &request);
@@ -120,8 +152,7 @@ async fn allow(
         format!("allowed: {}; a code was sent to {}", approval.scopes, redirect_uri.target());
     let issuer = &server.settings().issuer;
     let location = success_location(&redirect_uri, &code, state.as_deref(), issuer);
-    let answer = send_back::send(&redirect_uri, location);
-    Ok((Extension(Outcome::fine(outcome)), answer).into_response())
+    Ok(SentBack { redirect_uri, location, code: Some(CodeDigest::of(&code)), outcome })
 }
 
 impl Answer {

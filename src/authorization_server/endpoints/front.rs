@@ -28,5 +28,6 @@ pub(in crate::authorization_server) fn routes(
         .route("/", get(show).fallback(async || EndpointError::MethodNotAllowed))
         .route("/assets/style.css", get(assets::style))
         .route("/assets/icon.svg", get(assets::icon))
+        .route("/assets/passkey.js", get(assets::passkey_script))
         .layer(map_response(protect))
 }

@@ -12,6 +12,7 @@ pub(super) mod machine;
 mod metadata;
 #[cfg(test)]
 mod page_tests;
+mod passkeys;
 mod posted;
 mod register;
 mod revoke;
@@ -44,6 +45,7 @@ pub(super) fn pages(server: &AuthorizationServer) -> Router<AuthorizationServer>
         .route("/consent", get(consent::show).post(consent::answer))
         .route("/setup", get(setup::show).post(setup::answer))
         .route("/account", get(account::show).post(account::change))
+        .route("/account/passkeys", get(passkeys::show).post(passkeys::change))
         .route("/logout", get(logout::show).post(logout::answer))
         .method_not_allowed_fallback(async || PageError::WrongMethod)
         .layer(from_fn_with_state(server.clone(), limit))

@@ -10,7 +10,7 @@ use crate::authorization_server::own_page::OwnPage;
 use crate::authorization_server::page_error::PageError;
 use crate::authorization_server::pages::{SetupPage, page};
 use crate::authorization_server::parameters::Parameters;
-use crate::authorization_server::password::{NewPassword, UnfitPassword};
+use crate::authorization_server::password::{AlsoEnds, NewPassword, UnfitPassword};
 use crate::authorization_server::session::Visitor;
 use crate::authorization_server::setup::SetupError;
 
@@ -22,7 +22,8 @@ pub(super) async fn show(
     let query = Parameters::parse(query.unwrap_or_default().as_bytes())?;
     let token = query.single("token")?;
     let user = server.check_setup_secret(token).await?;
-    let link = Link { token: token.unwrap_or_default(), user: &user };
+    let has_passkeys = !server.passkeys_of(&user).await?.is_empty();
+    let link = Link { token: token.unwrap_or_default(), user: &user, has_passkeys };
     Ok(form(&server, &link, StatusCode::OK, None))
 }
 
@@ -36,14 +37,17 @@ pub(super) async fn answer(
     let fields = Parameters::parse(&body)?;
     let token = fields.single("token")?;
     let user = server.check_setup_secret(token).await?;
-    let link = Link { token: token.unwrap_or_default(), user: &user };
+    let has_passkeys = !server.passkeys_of(&user).await?.is_empty();
+    let link = Link { token: token.unwrap_or_default(), user: &user, has_passkeys };
     let typed = fields.single("password")?.unwrap_or_default();
     let repeated = fields.single("repeated")?.unwrap_or_default();
     let password = match NewPassword::typed_twice(typed, repeated) {
         Ok(password) => password,
         Err(unfit) => return Ok(refuse(&server, &link, unfit)),
     };
-    let signed_in = server.set_up(token, password).await?;
+    let passkeys = fields.single("end_passkeys")?.is_some();
+    let also = AlsoEnds { passkeys, ..AlsoEnds::default() };
+    let signed_in = server.set_up(token, password, also).await?;
     let begun = server.start_session(&visitor, signed_in).await?.ok_or(PageError::Gone)?;
     Ok((begun.set_cookies(), Redirect::to("/login")).into_response())
 }
@@ -52,6 +56,7 @@ pub(super) async fn answer(
 struct Link<'a> {
     token: &'a str,
     user: &'a str,
+    has_passkeys: bool,
 }
 
 fn refuse(server: &AuthorizationServer, link: &Link<'_>, unfit: UnfitPassword) -> Response {
@@ -72,8 +77,8 @@ fn form(
 ) -> Response {
     let issuer = &server.settings().issuer;
     let shortest = NewPassword::MIN_CHARACTERS;
-    let Link { token, user } = *link;
-    page(status, &SetupPage { issuer, token, user, shortest, problem })
+    let Link { token, user, has_passkeys } = *link;
+    page(status, &SetupPage { issuer, token, user, has_passkeys, shortest, problem })
 }
 
 impl From<SetupError> for PageError {

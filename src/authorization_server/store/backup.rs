@@ -8,6 +8,7 @@ use super::audit::{OWN, STRANGERS};
 use super::durability::Durability;
 use super::opening::{DATABASE, SENTINEL, open_database};
 use super::outdated::refused_client;
+use super::passkeys::StoredPasskey;
 use super::users::User;
 use super::{OpenError, Store, StoreError, approvals, clients, decode, encode};
 use crate::authorization_server::audit::{Actor, Event, What};
@@ -16,8 +17,17 @@ use crate::authorization_server::grant::{EndReason, Grant};
 use crate::clock::UnixTime;
 
 /// What a backup keeps. Whoever adds a tree decides about it here or below.
-pub(crate) const KEPT: [&str; 8] =
-    ["users", "clients", "client_digests", "approvals", "grants", "choices", OWN, STRANGERS];
+pub(crate) const KEPT: [&str; 9] = [
+    "users",
+    "passkeys",
+    "clients",
+    "client_digests",
+    "approvals",
+    "grants",
+    "choices",
+    OWN,
+    STRANGERS,
+];
 
 /// What lets somebody in, and must not come back: these trees are not kept.
 #[cfg(test)]
@@ -85,6 +95,10 @@ fn date_of(tree: &str, key: &[u8], value: &[u8]) -> Option<UnixTime> {
         "users" => {
             let user: User = decode(value).ok()?;
             (key == user.name.as_bytes()).then_some(user.created_at)
+        }
+        "passkeys" => {
+            let passkey: StoredPasskey = decode(value).ok()?;
+            (key == passkey.key().as_bytes()).then_some(passkey.added_at)
         }
         "clients" => {
             let refused = refused_client(tree, value).map(|client| (client, UNDATED));

@@ -24,6 +24,7 @@ mod durability;
 pub(crate) mod grants;
 mod opening;
 mod outdated;
+pub(crate) mod passkeys;
 mod record;
 pub(crate) mod sessions;
 pub(crate) mod setup_links;
@@ -74,6 +75,7 @@ struct Trees {
     choices: sled::Tree,
     approvals: sled::Tree,
     setup_links: sled::Tree,
+    passkeys: sled::Tree,
 }
 
 /// The store could not do what it was asked to. Never the client's fault.

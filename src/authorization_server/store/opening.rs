@@ -55,6 +55,7 @@ impl Store {
             choices: tree("choices")?,
             approvals: tree("approvals")?,
             setup_links: tree("setup_links")?,
+            passkeys: tree("passkeys")?,
         };
         let removed = outdated::remove(&trees)?;
         let live_grants = LiveGrants::load(&trees.grants)?;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::authorization_server::password::PasswordHash;
 use crate::authorization_server::session::SessionKey;
+use crate::authorization_server::store::passkeys::{PasskeyUse, Used};
 use crate::authorization_server::store::{Store, StoreError, decode, encode};
 use crate::clock::UnixTime;
 
@@ -12,10 +13,21 @@ use crate::clock::UnixTime;
 pub(crate) struct StoredSession {
     /// Who.
     pub(crate) user: String,
-    /// When the password was typed.
+    /// When the password was typed, or a passkey shown.
     pub(crate) signed_in_at: UnixTime,
     /// When the browser was last heard of, to the minute.
     pub(crate) seen_at: UnixTime,
+}
+
+/// What becomes of a session that somebody wants to begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// It has begun.
+    Begun,
+    /// What was shown is not good any more: it was changed or removed meanwhile.
+    Overtaken,
+    /// There are two of the passkey that was shown.
+    Copied,
 }
 
 impl Store {
@@ -25,20 +37,27 @@ impl Store {
     }
 
     /// Begins a session in the place of the one under the old key, if the user's password
-    /// still is the one that was verified. Answers whether it is.
+    /// still is what it was, and the passkey, if one was shown, is still there.
     pub(crate) fn begin_session(
         &self,
         (old, new): (SessionKey, SessionKey),
         session: &StoredSession,
-        verified: &PasswordHash,
-    ) -> Result<bool, StoreError> {
+        (password, passkey): (&PasswordHash, Option<&PasskeyUse>),
+    ) -> Result<Start, StoreError> {
         let _order = self.begin();
-        if self.user(&session.user)?.is_none_or(|user| user.password != *verified) {
-            return Ok(false);
+        if self.user(&session.user)?.is_none_or(|user| user.password != *password) {
+            return Ok(Start::Overtaken);
+        }
+        if let Some(passkey) = passkey {
+            match self.use_passkey(&session.user, passkey)? {
+                Used::Yes => {}
+                Used::Gone => return Ok(Start::Overtaken),
+                Used::Copied => return Ok(Start::Copied),
+            }
         }
         self.remove_session(old)?;
         self.put_session(new, session)?;
-        Ok(true)
+        Ok(Start::Begun)
     }
 
     /// Keeps a session.

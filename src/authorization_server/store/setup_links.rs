@@ -5,7 +5,8 @@ use std::sync::MutexGuard;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq as _;
 
-use crate::authorization_server::grant::{EndReason, Terms};
+use crate::authorization_server::audit::Actor;
+use crate::authorization_server::password::AlsoEnds;
 use crate::authorization_server::store::users::User;
 use crate::authorization_server::store::{Store, StoreError, decode, encode};
 use crate::clock::UnixTime;
@@ -54,37 +55,36 @@ impl Store {
         &self,
         digest: SetupDigest,
         user: &User,
+        also: AlsoEnds,
     ) -> Result<bool, StoreError> {
         let order = self.begin();
         let owner = self.user_of_setup_link(digest, user.created_at)?;
         let is_good = owner.is_some_and(|owner| owner == user.name);
         if is_good {
-            self.give_password_in(&order, user, false)?;
+            self.give_password_in(&order, user, also, Actor::User)?;
         }
         Ok(is_good)
     }
 
     /// Gives a user a password, whether there is one or not. All sessions and links of the
-    /// user end, and with `ends_access` all access that the user gave.
-    pub(crate) fn give_password(&self, user: &User, ends_access: bool) -> Result<(), StoreError> {
+    /// user end, and what `also` names.
+    pub(crate) fn give_password(&self, user: &User, also: AlsoEnds) -> Result<(), StoreError> {
         let order = self.begin();
-        self.give_password_in(&order, user, ends_access)
+        self.give_password_in(&order, user, also, Actor::Operator)
     }
 
     fn give_password_in(
         &self,
         order: &MutexGuard<'_, ()>,
         user: &User,
-        ends_access: bool,
+        also: AlsoEnds,
+        by: Actor,
     ) -> Result<(), StoreError> {
         let name = &*user.name;
         for (key, _) in self.sessions_of(name)? {
             self.remove_session(key)?;
         }
-        if ends_access {
-            let is_own = |terms: &Terms| terms.subject == name;
-            self.end_access_in(order, is_own, user.created_at, EndReason::PasswordChanged)?;
-        }
+        self.end_also(order, name, also, (by, user.created_at))?;
         self.0.trees.setup_links.remove(name)?;
         let created_at = self.user(name)?.map_or(user.created_at, |known| known.created_at);
         let user = User { created_at, ..user.clone() };

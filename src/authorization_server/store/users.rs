@@ -1,9 +1,12 @@
 //! Users: who may sign in.
 
+use std::sync::MutexGuard;
+
 use serde::{Deserialize, Serialize};
 
+use crate::authorization_server::audit::{Actor, Event, What};
 use crate::authorization_server::grant::{EndReason, Terms};
-use crate::authorization_server::password::PasswordHash;
+use crate::authorization_server::password::{AlsoEnds, PasswordHash};
 use crate::authorization_server::session::SessionKey;
 use crate::authorization_server::store::sessions::StoredSession;
 use crate::authorization_server::store::{Store, StoreError, decode, encode};
@@ -40,8 +43,8 @@ impl Store {
     }
 
     /// Gives a user another password, if it still is the one that was verified: of two
-    /// changes at once, one wins. All sessions end but a new one, and with `ends_access`
-    /// all access that the user gave. Answers whether it was changed.
+    /// changes at once, one wins. All sessions end but a new one, and what `also` names.
+    /// Answers whether it was changed.
     ///
     /// In one change, the password last: whoever signs in meanwhile with the old one is
     /// before or behind all of it.
@@ -49,7 +52,7 @@ impl Store {
         &self,
         change: &PasswordChange,
         (key, session): (SessionKey, &StoredSession),
-        ends_access: bool,
+        also: AlsoEnds,
     ) -> Result<bool, StoreError> {
         let order = self.begin();
         let name = &*session.user;
@@ -61,13 +64,28 @@ impl Store {
             self.remove_session(other)?;
         }
         self.put_session(key, session)?;
-        if ends_access {
-            let is_own = |terms: &Terms| terms.subject == name;
-            let reason = EndReason::PasswordChanged;
-            self.end_access_in(&order, is_own, session.signed_in_at, reason)?;
-        }
+        self.end_also(&order, name, also, (Actor::User, session.signed_in_at))?;
         user.password = change.new.clone();
         self.0.trees.users.insert(name, encode(&user)?)?;
         Ok(true)
+    }
+
+    /// Ends what a user wants to end together with the password, in a change that has
+    /// begun.
+    pub(super) fn end_also(
+        &self,
+        order: &MutexGuard<'_, ()>,
+        name: &str,
+        also: AlsoEnds,
+        (by, now): (Actor, UnixTime),
+    ) -> Result<(), StoreError> {
+        if also.apps {
+            let is_own = |terms: &Terms| terms.subject == name;
+            self.end_access_in(order, is_own, now, EndReason::PasswordChanged)?;
+        }
+        if also.passkeys && self.remove_passkeys_of(name)? > 0 {
+            self.note(&Event::new(now, by, What::PasskeysRemoved).of_user(name))?;
+        }
+        Ok(())
     }
 }

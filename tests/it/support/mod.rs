@@ -9,6 +9,8 @@ pub mod process;
 pub mod questions;
 pub mod routes;
 pub mod site;
+#[path = "../../../src/authorization_server/passkey/software.rs"]
+mod software_passkey;
 pub mod test_app;
 #[path = "../../../src/trials.rs"]
 pub mod trials;
@@ -20,5 +22,6 @@ pub use oauth_client::{OAuthClient, Tokens};
 pub use process::Process;
 pub use questions::{Question, Topics, questions};
 pub use site::{PASSWORD, Reply, Site};
+pub(crate) use software_passkey::SoftwarePasskey;
 pub use test_app::TestApp;
 pub use vault_builder::VaultBuilder;

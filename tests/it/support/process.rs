@@ -35,6 +35,16 @@ impl Process {
         Self::start_as(Command::new(Self::PROGRAM), vault, data, port)
     }
 
+    /// The same under a name, for what browsers do for names only.
+    pub fn start_at_name(vault: &Path, data: &Path, port: u16) -> Self {
+        let site = Site::behind_socket(&format!("http://localhost:{port}"));
+        let mut command = Command::new(Self::PROGRAM);
+        command.env("BRAIN_MCP_RESOURCE", site.resource());
+        let mut process = Self::start_as(command, vault, data, port);
+        process.site = site;
+        process
+    }
+
     /// The same as an argument of another program, with an inbox.
     pub fn start_under(mut other: Command, vault: &Path, data: &Path, port: u16) -> Self {
         other.arg(Self::PROGRAM).env("BRAIN_MCP_INBOX", "inbox");

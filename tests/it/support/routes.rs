@@ -19,7 +19,7 @@ pub enum Door {
 
 /// The table. A test compares it with the router: a new route is a line here, and is
 /// tried without a token and with malformed input by that.
-pub const ROUTES: [(&str, Door); 22] = [
+pub const ROUTES: [(&str, Door); 24] = [
     ("/mcp", Door::Token),
     ("/mcp/", Door::Token),
     ("/register", Door::Client),
@@ -31,6 +31,7 @@ pub const ROUTES: [(&str, Door); 22] = [
     ("/setup", Door::Session),
     ("/logout", Door::Session),
     ("/account", Door::Session),
+    ("/account/passkeys", Door::Session),
     ("/jwks", Door::Document),
     ("/health", Door::Document),
     ("/.well-known/oauth-authorization-server", Door::Document),
@@ -42,6 +43,7 @@ pub const ROUTES: [(&str, Door); 22] = [
     ("/", Door::Open),
     ("/assets/style.css", Door::Open),
     ("/assets/icon.svg", Door::Open),
+    ("/assets/passkey.js", Door::Open),
 ];
 
 /// The paths of all routes with this door.

@@ -8,6 +8,7 @@ use super::account::{connect, press};
 use super::{Ask, CALLBACK, ISSUER, PASSWORD, PageServer};
 use crate::authorization_server::audit::{Actor, Event, What};
 use crate::authorization_server::grant::EndReason;
+use crate::authorization_server::password::AlsoEnds;
 use crate::contract::scope::{Scope, ScopeSet};
 
 const DAY: u64 = 86_400;
@@ -159,7 +160,7 @@ async fn reuse_and_revocation_are_written_down() {
 async fn names_that_are_nobodys_are_not_kept() {
     let test = PageServer::of_users(ISSUER, &["alice", "bob"]);
     test.server.first_run(None).await.unwrap();
-    test.server.give_password(Some("alice"), PASSWORD, false).await.unwrap();
+    test.server.give_password(Some("alice"), PASSWORD, AlsoEnds::default()).await.unwrap();
     let mut browser = test.browser();
     let page = browser.get("/login").await;
     let token = page.form_token();

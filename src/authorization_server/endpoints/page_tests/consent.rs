@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::http::{StatusCode, header};
 
 use super::{Answer, Ask, Browser, CALLBACK, PageServer};
+use crate::authorization_server::audit::What;
 use crate::authorization_server::client::ClientId;
 use crate::authorization_server::client_document::hostile::HostileWeb;
 use crate::authorization_server::password::{HashingCost, Password};
@@ -177,7 +178,6 @@ async fn two_renderings_stay_good_and_one_answer_is_taken() {
     browser.get(&format!("{}&decision=allow&scope=wiki:read", first.action())).await;
     browser.allow(&first, &["wiki:read"]).await.code();
     browser.allow(&second, &["wiki:read"]).await.assert_local_page(StatusCode::FORBIDDEN);
-    browser.allow(&first, &["wiki:read"]).await.assert_local_page(StatusCode::FORBIDDEN);
 
     let first = browser.open(&Ask::of(&client).url()).await;
     let second = browser.get(&first.action()).await;
@@ -189,15 +189,75 @@ async fn two_renderings_stay_good_and_one_answer_is_taken() {
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_answers_at_once_one_is_taken() {
     let (_test, mut browser, client) = setting().await;
-    let page = std::sync::Arc::new(browser.open(&Ask::of(&client).url()).await);
+    let url = Ask::of(&client).url();
+    let first = browser.open(&url).await;
+    let mut pages = vec![first];
+    for _ in 0..15 {
+        let again = browser.open(&pages[0].action()).await;
+        pages.push(again);
+    }
     let mut answers = tokio::task::JoinSet::new();
-    for _ in 0..16 {
-        let (mut browser, page) = (browser.clone(), std::sync::Arc::clone(&page));
+    for page in pages {
+        let mut browser = browser.clone();
         answers.spawn(async move { browser.allow(&page, &["wiki:read"]).await.status });
     }
     let statuses = answers.join_all().await;
     let taken = statuses.iter().filter(|status| **status == StatusCode::SEE_OTHER).count();
     assert_eq!(taken, 1, "{statuses:?}");
+}
+
+/// Checklist 146: a form that comes many times at once, as after a double click, has one
+/// answer with one code; another answer to it is none.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_form_that_comes_twice_is_answered_once_and_told_twice() {
+    let (test, mut browser, client) = setting().await;
+    let page = std::sync::Arc::new(browser.open(&Ask::of(&client).url()).await);
+    let mut answers = tokio::task::JoinSet::new();
+    for _ in 0..16 {
+        let (mut browser, page) = (browser.clone(), std::sync::Arc::clone(&page));
+        answers.spawn(async move { browser.allow(&page, &["wiki:read"]).await.code() });
+    }
+    let codes = answers.join_all().await;
+    assert!(codes.iter().all(|code| *code == codes[0]), "{codes:?}");
+    browser.deny(&page).await.assert_local_page(StatusCode::FORBIDDEN);
+    let more = browser.allow(&page, &["wiki:read", "wiki:write"]).await;
+    more.assert_local_page(StatusCode::FORBIDDEN);
+    let mut elsewhere = test.signed_in().await;
+    elsewhere.allow(&page, &["wiki:read"]).await.assert_local_page(StatusCode::FORBIDDEN);
+    let events = test.server.events(None, usize::MAX).await.unwrap();
+    let allowed = events.iter().filter(|event| matches!(event.what, What::Allowed { .. }));
+    assert_eq!(allowed.count(), 1);
+    test.wait(Duration::from_secs(10));
+    browser.allow(&page, &["wiki:read"]).await.assert_local_page(StatusCode::FORBIDDEN);
+}
+
+/// Checklist 53: a code that the client has had is not sent again: to exchange it twice
+/// would end the access.
+#[tokio::test]
+async fn a_code_that_was_exchanged_is_not_sent_again() {
+    let (test, mut browser, client) = setting().await;
+    let page = browser.open(&Ask::of(&client).url()).await;
+    let code = browser.allow(&page, &["wiki:read"]).await.code();
+    let form = [
+        ("grant_type", "authorization_code"),
+        ("client_id", client.as_str()),
+        ("code", &code),
+        ("code_verifier", "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"),
+    ];
+    let tokens = test.base.post_form("/token", &form).await.tokens();
+    browser.allow(&page, &["wiki:read"]).await.assert_local_page(StatusCode::FORBIDDEN);
+    test.base.live_scopes(&tokens).expect("nobody has replayed anything");
+}
+
+/// A denial that comes twice is told twice, too.
+#[tokio::test]
+async fn a_denial_that_comes_twice_is_told_twice() {
+    let (_test, mut browser, client) = setting().await;
+    let page = browser.open(&Ask::of(&client).url()).await;
+    for _ in 0..2 {
+        assert_eq!(browser.deny(&page).await.error(), "access_denied");
+    }
+    browser.allow(&page, &["wiki:read"]).await.assert_local_page(StatusCode::FORBIDDEN);
 }
 
 /// Checklist 146: missing, made-up and foreign form tokens; the request goes on waiting.

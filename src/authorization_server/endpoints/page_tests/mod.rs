@@ -7,6 +7,7 @@ mod bad_input;
 mod consent;
 mod housekeeping;
 mod limits;
+mod passkeys;
 mod places;
 mod sessions;
 mod setup;

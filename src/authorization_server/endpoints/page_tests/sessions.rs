@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use axum::http::{StatusCode, header};
 
-use super::{Ask, CALLBACK, PASSWORD, PageServer};
+use super::{Answer, Ask, Browser, CALLBACK, ISSUER, PASSWORD, PageServer};
+use crate::authorization_server::audit::What;
+use crate::authorization_server::password::{AlsoEnds, Password};
 
 const COOKIE: &str = "__Host-brain-session";
 
@@ -318,4 +320,50 @@ async fn the_sign_in_form_is_bound_to_the_browser() {
     let token = page.form_token();
     let fields = [("form", &*token), ("user", "owner"), ("password", PASSWORD)];
     foreign.post("/login", &fields).await.assert_local_page(StatusCode::FORBIDDEN);
+}
+
+/// A second sign-in form that was open when the user signed in in the first goes on to
+/// where it leads. What is typed there signs nobody in: not the user again, and nobody
+/// else (checklist 149: no login by a form of somebody else's).
+#[tokio::test]
+async fn a_second_sign_in_form_goes_on() {
+    let test = PageServer::of_users(ISSUER, &["owner", "other"]);
+    test.server.first_run(Some(Password::typed(PASSWORD))).await.unwrap();
+    test.server.give_password(Some("other"), PASSWORD, AlsoEnds::default()).await.unwrap();
+    let client = test.client(&[CALLBACK]).await;
+    let mut browser = test.browser();
+    let (first, second) =
+        (browser.open("/login").await, browser.open(&Ask::of(&client).url()).await);
+    let typed = |page: &Answer, user: &'static str, password: &'static str| {
+        (
+            page.action(),
+            [("form", page.form_token()), ("user", user.into()), ("password", password.into())],
+        )
+    };
+    let post = async |browser: &mut Browser, (action, fields): (String, [(&str, String); 3])| {
+        let fields = fields.each_ref().map(|(name, value)| (*name, &**value));
+        browser.post(&action, &fields).await
+    };
+    assert_eq!(post(&mut browser, typed(&first, "owner", PASSWORD)).await.location(), "/login");
+    let cookies = browser.cookies.clone();
+    for (user, password) in [("owner", PASSWORD), ("owner", "wrong password"), ("other", PASSWORD)]
+    {
+        let answer = post(&mut browser, typed(&second, user, password)).await;
+        assert!(answer.location().starts_with("/consent?request="), "{}", answer.body);
+        assert_eq!(browser.cookies, cookies, "the session is what it was");
+        let consent = browser.open(answer.location()).await;
+        assert!(consent.body.contains("Signed in as <strong><bdi>owner</bdi>"), "{}", consent.body);
+    }
+    let events = test.server.events(None, usize::MAX).await.unwrap();
+    let tried =
+        events.iter().filter(|event| matches!(event.what, What::SignedIn | What::SignInFailed));
+    assert_eq!(tried.count(), 1);
+    let mut cross_site = browser.clone();
+    cross_site.headers.push(("origin", "https://evil.example"));
+    let answer = post(&mut cross_site, typed(&second, "owner", PASSWORD)).await;
+    answer.assert_local_page(StatusCode::FORBIDDEN);
+    let mut stranger = test.browser();
+    stranger.open("/login").await;
+    let answer = post(&mut stranger, typed(&second, "owner", PASSWORD)).await;
+    answer.assert_local_page(StatusCode::FORBIDDEN);
 }

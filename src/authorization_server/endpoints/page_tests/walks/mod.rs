@@ -34,6 +34,8 @@ const OTHER_CALLBACK: &str = "https://app.example/other";
 struct Known {
     page: Option<std::sync::Arc<Answer>>,
     codes: Vec<String>,
+    /// The form token of the page that was denied last.
+    denied: Option<String>,
     /// By grant and generation.
     refresh: BTreeMap<(usize, u64), String>,
     access: Vec<Access>,
@@ -233,6 +235,22 @@ impl Ground {
         }
     }
 
+    async fn deny(&mut self, known: &mut Known) -> Outcome {
+        let page = known.page.as_ref().unwrap();
+        let answer = self.browser.deny(page).await;
+        if !answer.location().starts_with(CALLBACK) {
+            return Outcome::Gone;
+        }
+        assert_eq!(answer.error(), "access_denied");
+        let token = Some(page.form_token());
+        // The same form at once: the same answer, and nothing new.
+        if known.denied == token {
+            return Outcome::Gone;
+        }
+        known.denied = token;
+        Outcome::Denied
+    }
+
     /// Takes a step, and tells what came of it.
     async fn take(&mut self, step: Step, known: &mut Known) -> Outcome {
         match step {
@@ -262,17 +280,15 @@ impl Ground {
                 if !answer.location().starts_with(CALLBACK) {
                     return Outcome::Gone;
                 }
-                known.codes.push(answer.code());
-                Outcome::Code
-            }
-            Step::Deny => {
-                let answer = self.browser.deny(known.page.as_ref().unwrap()).await;
-                if !answer.location().starts_with(CALLBACK) {
+                let code = answer.code();
+                if known.codes.contains(&code) {
+                    // The same form at once: the same answer, and nothing new.
                     return Outcome::Gone;
                 }
-                assert_eq!(answer.error(), "access_denied");
-                Outcome::Denied
+                known.codes.push(code);
+                Outcome::Code
             }
+            Step::Deny => self.deny(known).await,
             Step::Exchange { code, how } => {
                 let code = known.codes[code].clone();
                 let mut form = vec![("grant_type", "authorization_code"), ("code", &*code)];
