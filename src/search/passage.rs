@@ -85,8 +85,10 @@ pub fn best_passage(
         let bytes = start..end_within(&shown, start, start, max_chars);
         return Some(Window { matches: Vec::new(), left_out: shown.left_out(&bytes), bytes });
     };
+    let needed = merged(stretch.iter().map(|found| found.bytes.clone()));
     let is_needed = |aside: &Range<usize>| {
-        stretch.iter().any(|found| aside.start < found.bytes.end && found.bytes.start < aside.end)
+        let next = needed.partition_point(|found| found.end <= aside.start);
+        needed.get(next).is_some_and(|found| found.start < aside.end)
     };
     let shown = Shown::new(text, asides().filter(|aside| !is_needed(aside)));
     let bytes = window(&shown, first.bytes.start..end, max_chars);
@@ -131,7 +133,10 @@ impl<'q> Finder<'q> {
             base: 0,
         };
         for (goal, clause) in query.scored.iter().enumerate() {
-            finder.look_for(goal, clause);
+            // What is asked for twice is found once.
+            if !query.scored[..goal].contains(clause) {
+                finder.look_for(goal, clause);
+            }
         }
         let firsts: Vec<u8> = finder.terms().filter_map(|term| term.bytes().next()).collect();
         for first in firsts {
@@ -284,14 +289,14 @@ fn window(shown: &Shown<'_>, stretch: Range<usize>, max_chars: usize) -> Range<u
 fn end_within(shown: &Shown<'_>, start: usize, at_least: usize, max_chars: usize) -> usize {
     let text = shown.text();
     let Some(mut end) = shown.from(start).nth(max_chars).map(|(at, _)| at) else {
-        return start + text[start..].trim_end().len();
+        return shown.trim_end(start, text.len());
     };
     let is_within_word = text[end..].starts_with(char::is_alphanumeric);
     let tail = text.get(at_least..end);
     if is_within_word && let Some(blank) = tail.and_then(|tail| tail.rfind(char::is_whitespace)) {
         end = at_least + blank;
     }
-    start + text[start..end].trim_end().len()
+    shown.trim_end(start, end)
 }
 
 fn has_text(span: &str) -> bool {

@@ -18,7 +18,7 @@ use crate::vault::catalog::{Note, PageReader, Shelf, partition};
 use crate::vault::dates::CommitDates;
 use crate::vault::evidence::is_ciphertext;
 use crate::vault::files::{NoBytes, PageBytes, Root};
-use crate::vault::library::lists::is_in;
+use crate::vault::library::lists::Within;
 use crate::vault::links;
 use crate::vault::markdown::Link;
 use crate::vault::page::{Content, decode};
@@ -87,11 +87,10 @@ impl<'a> View<'a> {
     /// What a question about a folder takes in: naming the inbox, or something in it,
     /// asks for it.
     pub(super) fn inbox_for(&self, folder: &str) -> Inbox {
-        let names_inbox = self
-            .reader
-            .inbox
-            .as_ref()
-            .is_some_and(|inbox| is_in(inbox.as_str(), true, &format!("{folder}/")));
+        let names_inbox =
+            self.reader.inbox.as_ref().is_some_and(|inbox| {
+                Within::folder(inbox.as_str(), true).has(&format!("{folder}/"))
+            });
         if names_inbox { Inbox::Included } else { Inbox::LeftOut }
     }
 

@@ -307,6 +307,26 @@ impl Page<'_> {
     }
 }
 
+/// A part of a text without the words that it would cut, as far as they stand outside of
+/// what is to be shown.
+fn between_words(text: &[char], part: Range<usize>, shown: Range<usize>) -> (usize, usize) {
+    let cuts = |at: usize| {
+        at > 0 && at < text.len() && !text[at - 1].is_whitespace() && !text[at].is_whitespace()
+    };
+    let (mut start, mut end) = (part.start, part.end);
+    if cuts(start)
+        && let Some(blank) = (start..shown.start).find(|at| text[*at].is_whitespace())
+    {
+        start = blank + 1;
+    }
+    if cuts(end)
+        && let Some(blank) = (shown.end.max(start)..end).rfind(|at| text[*at].is_whitespace())
+    {
+        end = blank;
+    }
+    (start, end)
+}
+
 /// A query of 4 KiB need not come back whole.
 const INTERPRETED_CHARACTERS: usize = 300;
 const WORDS: usize = 12;
@@ -359,6 +379,7 @@ pub(in crate::mcp) fn cut(passage: &Passage, most: usize) -> (String, Vec<Range<
     let before = (most / 4).min(most.saturating_sub(first.len()));
     let start = first.start.saturating_sub(before).min(characters.len() - most);
     let end = start + most;
+    let (start, end) = between_words(&characters, start..end, first.start..first.end.min(end));
     let mut text = String::new();
     if start > 0 {
         text.push('…');

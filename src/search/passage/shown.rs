@@ -79,6 +79,18 @@ impl<'t> Shown<'t> {
         read.next().map_or(end, |(at, _)| at.min(end))
     }
 
+    /// The end of what is read between two places.
+    pub(super) fn trim_end(&self, start: usize, mut end: usize) -> usize {
+        loop {
+            let text = start + self.text[start..end].trim_end().len();
+            let out = self.left_out.partition_point(|out| out.end < text);
+            end = match self.left_out.get(out) {
+                Some(out) if start < text && out.start < text => out.start.max(start),
+                _ => return text,
+            };
+        }
+    }
+
     /// Where the next word begins, if `start` is within one: `end` at the latest. A word
     /// is what stands between blanks; if there is none in between, a part of a word that
     /// begins with a letter or digit will do.

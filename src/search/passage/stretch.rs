@@ -1,7 +1,7 @@
 //! Which of the matches of a text are shown.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// Something that a query looks for, where it stands.
@@ -74,8 +74,9 @@ pub(super) fn best_stretch<'m>(
     max_chars: usize,
 ) -> Vec<&'m Match> {
     let best = &matches[most_in_one_window(text, matches, max_chars)];
-    let is_read = |goal| best.iter().any(|other| !other.is_aside && other.goal == goal);
-    best.iter().filter(|found| !found.is_aside || !is_read(found.goal)).collect()
+    let read = best.iter().filter(|found| !found.is_aside).map(|found| found.goal);
+    let read: HashSet<usize> = read.collect();
+    best.iter().filter(|found| !found.is_aside || !read.contains(&found.goal)).collect()
 }
 
 fn most_in_one_window(text: &str, matches: &[Match], max_chars: usize) -> Range<usize> {

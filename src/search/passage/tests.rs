@@ -251,6 +251,29 @@ fn a_window_begins_with_what_is_read() {
     assert_eq!(shown, "the lid is here");
 }
 
+/// A window ends with what is read, and so do its lines.
+#[test]
+fn a_window_ends_with_what_is_read() {
+    let comment = "<!-- a comment of forty characters at least -->";
+    let text = format!("the lid is here\n\n{comment}\n{comment}\n");
+    let (shown, window) = shown_beside(&text, &[comment, comment], "lid", 60);
+    assert_eq!(shown, "the lid is here");
+    assert_eq!(window.bytes, 0..15);
+}
+
+/// L64: many words that match much take no longer than their text.
+#[test]
+fn asides_full_of_repeated_words_take_no_longer() {
+    let aside = "zq ".repeat(30_000);
+    let text = format!("x {aside} y");
+    let span = |bytes: Range<usize>, is_aside| Searched { bytes, is_aside };
+    let spans = [span(0..2, false), span(2..2 + aside.len(), true)];
+    let analyzer = &mut Analyzer::new(Language::English);
+    let begun = std::time::Instant::now();
+    best_passage(&text, &spans, &parse(&"zq ".repeat(256)), analyzer, 240).expect("a window");
+    assert!(begun.elapsed().as_secs() < 5, "{:?}", begun.elapsed());
+}
+
 #[test]
 fn short_tags_stay() {
     let (shown, _) = shown_beside("press <kbd>Ctrl</kbd> twice", &["<kbd>", "</kbd>"], "ctrl", 60);

@@ -41,6 +41,25 @@ const FIELDS: [(&str, QueryField); 5] = [
 
 const NOT: &str = "NOT";
 const OR: &str = "OR";
+const AND: &str = "AND";
+
+/// What follows `NOT` in messages that people look for, as in `HTTP 404 NOT FOUND`.
+const MESSAGES: [&str; 14] = [
+    "ALLOWED",
+    "AVAILABLE",
+    "AUTHORIZED",
+    "DEFINED",
+    "EXIST",
+    "EXISTS",
+    "FOUND",
+    "IMPLEMENTED",
+    "NULL",
+    "PERMITTED",
+    "READY",
+    "RESPONDING",
+    "SUPPORTED",
+    "VALID",
+];
 
 /// Cuts a query into its items, in one pass.
 pub(super) fn items(query: &str) -> Vec<Item<'_>> {
@@ -54,6 +73,10 @@ pub(super) fn items(query: &str) -> Vec<Item<'_>> {
             is_after_blank = true;
             continue;
         }
+        if is_after_blank && opens_group(&query[at..]) {
+            at += first.len_utf8();
+            continue;
+        }
         let sign = if is_after_blank { sign_of(&query[at..]) } else { None };
         at += usize::from(sign.is_some());
         let field = if is_after_blank { field_at(&query[at..]) } else { None };
@@ -63,6 +86,7 @@ pub(super) fn items(query: &str) -> Vec<Item<'_>> {
             && let Some((text, is_quoted, read)) = value(&rest[length..])
         {
             let source = &rest[..length + read];
+            let text = if is_quoted { text } else { without_punctuation(text) };
             let field = Some(field);
             let item = Item { sign, field, text, source, is_quoted, is_alternative: false };
             add(&mut items, item);
@@ -81,16 +105,27 @@ pub(super) fn items(query: &str) -> Vec<Item<'_>> {
 }
 
 /// Adds an item. `NOT word` is `-word`, and `OR` makes alternatives, as other engines have
-/// it. What is all in capitals is a message that somebody looks for, `HTTP 404 NOT FOUND`.
+/// it.
 fn add<'q>(items: &mut Vec<Item<'q>>, mut item: Item<'q>) {
-    let is_message = item.field.is_none() && is_all_in_capitals(item.text);
-    if item.sign.is_none() && !is_message && items.pop_if(|before| before.is(NOT)).is_some() {
+    let is_free = item.sign.is_none() && !is_message(items, &item);
+    if is_free && items.pop_if(|before| before.is(NOT)).is_some() {
         item.sign = Some(Sign::Excluded);
     }
     if items.len() > 1 && items.pop_if(|before| before.is(OR)).is_some() {
         item.is_alternative = true;
     }
     items.push(item);
+}
+
+/// Whether `NOT` before this word is a part of what is looked for: a message is all in
+/// capitals, or is known.
+fn is_message(before: &[Item<'_>], item: &Item<'_>) -> bool {
+    if item.field.is_some() || item.is_quoted {
+        return false;
+    }
+    let [.., first, _not] = before else { return MESSAGES.contains(&item.text) };
+    let is_shouted = first.sign.is_none() && has_capitals_only(first.text);
+    MESSAGES.contains(&item.text) || is_shouted && has_capitals_only(item.text)
 }
 
 impl Item<'_> {
@@ -100,7 +135,7 @@ impl Item<'_> {
     }
 }
 
-fn is_all_in_capitals(text: &str) -> bool {
+fn has_capitals_only(text: &str) -> bool {
     text.chars().any(char::is_uppercase) && !text.chars().any(char::is_lowercase)
 }
 
@@ -111,7 +146,34 @@ pub(super) fn begins_with_field(text: &str) -> bool {
 
 /// Whether a text would be read as something else than a word if it were an item.
 pub(super) fn is_operator(text: &str) -> bool {
-    text == NOT || text == OR
+    text == NOT || text == OR || text == AND
+}
+
+/// Whether a parenthesis stands here before something that means more than words. Others
+/// are text, and no words.
+fn opens_group(rest: &str) -> bool {
+    let inner = rest.trim_start_matches('(');
+    inner.len() < rest.len()
+        && (field_at(inner).is_some()
+            || sign_of(inner).is_some()
+            || inner.starts_with(is_quotation_mark))
+}
+
+/// The value of a field without the comma behind it, or the parenthesis that it closes.
+fn without_punctuation(value: &str) -> &str {
+    let mut value = value;
+    loop {
+        let shorter = value.trim_end_matches([',', ';']);
+        let opened = shorter.matches('(').count();
+        let shorter = match shorter.strip_suffix(')') {
+            Some(inner) if opened < shorter.matches(')').count() => inner,
+            _ => shorter,
+        };
+        if shorter.len() == value.len() {
+            return value;
+        }
+        value = shorter;
+    }
 }
 
 /// The sign before a word. A lone one is text (L19), and so are several, as in

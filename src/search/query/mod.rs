@@ -331,9 +331,12 @@ impl<'t> Reading<'t> {
 
     fn finish(mut self, text: &str) -> Query {
         if self.query.scored.is_empty() && !self.stop_words.is_empty() {
-            // An operator that joins nothing is only looked for if there is nothing else.
             let mut scored = std::mem::take(&mut self.stop_words);
-            if scored.iter().any(|(typed, _)| !is_operator(typed)) {
+            // An operator that joins nothing is only looked for if there is nothing else.
+            let has_more = self.query.from.or(self.query.until).is_some()
+                || !self.pieces.is_empty()
+                || scored.iter().any(|(typed, _)| !is_operator(typed));
+            if has_more {
                 self.stop_words = scored.extract_if(.., |(typed, _)| is_operator(typed)).collect();
             }
             for (typed, clause) in scored {

@@ -152,7 +152,10 @@ fn what_follows_not_is_excluded() {
     check("eggs NOT title:ham", &["egg/eggs"], &["title:ham"]);
     assert_eq!(parse("eggs NOT tag:ham").tags, [(false, "ham".into())]);
     assert_eq!(parse("eggs NOT ham").interpreted(), "eggs -ham");
+    check("database NOT SQL", &["database/databases"], &["sql"]);
+    check("eggs NOT \"IRON LID\"", &["egg/eggs"], &["iron lid"]);
     // An error message, a quotation, and a sign of its own.
+    check("HTTP 404 NOT OK", &["http", "404", "ok"], &[]);
     check("error NOT FOUND", &["error", "found"], &[]);
     check("eggs \"NOT\" ham", &["egg/eggs", "not", "ham"], &[]);
     check("eggs NOT +ham", &["egg/eggs", "+ham"], &[]);
@@ -193,6 +196,29 @@ fn of_what_or_joins_one_is_needed() {
     let many: Vec<String> = (0..99).map(|number| format!("tag:{number}")).collect();
     let many = parse(&many.join(" OR "));
     assert_eq!((many.choices.len(), many.ignored.len()), (0, 1));
+}
+
+/// Operators that join nothing are no words beside filters.
+#[test]
+fn operators_are_looked_for_only_if_there_is_nothing_else() {
+    for text in ["tag:x AND path:y", "NOT tag:x AND path:y", "after:2020 AND", "-ham OR"] {
+        check(text, &[], if text.contains("ham") { &["ham"] } else { &[] });
+    }
+    check("AND", &["and"], &[]);
+    check("the OR", &["the"], &[]);
+}
+
+/// Agents put parentheses around what `OR` joins, and commas behind filters.
+#[test]
+fn punctuation_around_filters_is_no_part_of_them() {
+    let query = parse("(tag:pot OR tag:lid) iron");
+    assert_eq!(query.interpreted(), "tag:pot OR tag:lid iron");
+    let filtered = |text: &str| parse(text).tags;
+    assert_eq!(filtered("tag:pot, iron"), [(true, "pot".into())]);
+    assert_eq!(filtered("(NOT (tag:pot)); iron"), [(false, "pot".into())]);
+    assert_eq!(parse("path:notes/(old) iron").paths, [(true, "notes/(old)".into())]);
+    check("((\"iron lid\"))", &["iron lid"], &[]);
+    check("(iron lid)", &["iron", "lid"], &[]);
 }
 
 #[test]
@@ -279,7 +305,8 @@ fn the_normal_form_says_how_a_query_was_read() {
         "Heat \"garden hose\" +Pump -tag:draft after:2024-05-10"
     );
     assert_eq!(interpreted("before:2024 -\"a b\" title:x"), "-\"a b\" title:x before:2024-01-01");
-    assert_eq!(interpreted("(title:x"), "\"title:x\"");
+    assert_eq!(interpreted("(title:x"), "title:x");
+    assert_eq!(interpreted("x(title:x"), "x(title:x");
     assert_eq!(interpreted("path:\"My Notes\""), "path:\"my notes\"");
     assert_eq!(interpreted("\"the\""), "\"the\"");
 }

@@ -4,11 +4,12 @@ use super::Request;
 use super::typo::Corrections;
 use super::wanted::Wanted;
 use crate::search::index::{Namespace, Part};
-use crate::search::query::{Choice, path_key};
+use crate::search::query::{Choice, Clause, path_key};
 
 /// A set of documents for each part that may be seen.
 pub(super) struct Filter {
-    /// A bit for each document that is out: deleted, excluded, without a wanted tag.
+    /// A bit for each document that is out: deleted, excluded, without a wanted tag or
+    /// what `OR` joins.
     out: Vec<Vec<u64>>,
 }
 
@@ -39,13 +40,18 @@ impl Filter {
                 }
             }
         }
+        let mut paths = None;
         for choices in &request.query.choices {
             let mut having = vec![Vec::new(); parts.len()];
             for choice in choices {
-                for (having, with) in having.iter_mut().zip(with_choice(parts, choice, corrections))
-                {
-                    unite(having, &with);
-                }
+                let with = match choice {
+                    Choice::Tag(tag) => parts.iter().map(|part| with_tag(part, tag)).collect(),
+                    Choice::Path(path) => {
+                        with_path(parts, paths.get_or_insert_with(|| path_keys(parts)), path)
+                    }
+                    Choice::Words(clauses) => with_words(parts, clauses, corrections),
+                };
+                having.iter_mut().zip(with).for_each(|(having, with)| unite(having, &with));
             }
             for (out, having) in filter.out.iter_mut().zip(&having) {
                 out.iter_mut().zip(having).for_each(|(out, having)| *out |= !having);
@@ -79,34 +85,52 @@ impl Filter {
     }
 }
 
-/// A bit for each document that one of several choices lets in, for each part.
-fn with_choice<P>(
+/// A bit for each document that has all of these, for each part.
+fn with_words<P>(
     parts: &[&Part<P>],
-    choice: &Choice,
+    clauses: &[Clause],
     corrections: &mut Corrections,
 ) -> Vec<Vec<u64>> {
-    match choice {
-        Choice::Tag(tag) => parts.iter().map(|part| with_tag(part, tag)).collect(),
-        Choice::Path(path) => parts.iter().map(|part| with_path(part, path)).collect(),
-        Choice::Words(clauses) => {
-            let mut all: Option<Vec<Vec<u64>>> = None;
-            for clause in clauses {
-                let wanted = Wanted::find(parts, clause, corrections);
-                let with = parts.iter().zip(&wanted.found).map(|(part, found)| {
-                    let mut bits = none(part);
-                    found.each(part, |found| set(&mut bits, found.document));
-                    bits
-                });
-                match &mut all {
-                    None => all = Some(with.collect()),
-                    Some(all) => all.iter_mut().zip(with).for_each(|(all, with)| {
-                        all.iter_mut().zip(with).for_each(|(all, with)| *all &= with);
-                    }),
-                }
-            }
-            all.unwrap_or_else(|| parts.iter().map(|part| none(part)).collect())
+    let mut all: Option<Vec<Vec<u64>>> = None;
+    for clause in clauses {
+        let wanted = Wanted::find(parts, clause, corrections);
+        let with = parts.iter().zip(&wanted.found).map(|(part, found)| {
+            let mut bits = none(part);
+            found.each(part, |found| set(&mut bits, found.document));
+            bits
+        });
+        match &mut all {
+            None => all = Some(with.collect()),
+            Some(all) => all.iter_mut().zip(with).for_each(|(all, with)| {
+                all.iter_mut().zip(with).for_each(|(all, with)| *all &= with);
+            }),
         }
     }
+    all.unwrap_or_else(|| parts.iter().map(|part| none(part)).collect())
+}
+
+/// The paths of all documents in the form in which they are compared, for each part.
+fn path_keys<P>(parts: &[&Part<P>]) -> Vec<Vec<String>> {
+    let of = |part: &&Part<P>| {
+        let documents = 0..part.segment().documents();
+        documents.map(|document| path_key(part.segment().key(document))).collect()
+    };
+    parts.iter().map(of).collect()
+}
+
+/// A bit for each document whose path contains something, for each part.
+fn with_path<P>(parts: &[&Part<P>], keys: &[Vec<String>], path: &str) -> Vec<Vec<u64>> {
+    let with = |(part, keys): (&&Part<P>, &Vec<String>)| {
+        let mut bits = none(part);
+        let finder = memchr::memmem::Finder::new(path);
+        for (document, key) in (0..).zip(keys) {
+            if finder.find(key.as_bytes()).is_some() {
+                set(&mut bits, document);
+            }
+        }
+        bits
+    };
+    parts.iter().zip(keys).map(with).collect()
 }
 
 fn unite(bits: &mut Vec<u64>, others: &[u64]) {
@@ -117,17 +141,6 @@ fn unite(bits: &mut Vec<u64>, others: &[u64]) {
 /// No bit for any document.
 fn none<P>(part: &Part<P>) -> Vec<u64> {
     vec![0; part.segment().documents().div_ceil(64) as usize]
-}
-
-/// A bit for each document whose path contains something.
-fn with_path<P>(part: &Part<P>, path: &str) -> Vec<u64> {
-    let mut bits = none(part);
-    for document in 0..part.segment().documents() {
-        if path_key(part.segment().key(document)).contains(path) {
-            set(&mut bits, document);
-        }
-    }
-    bits
 }
 
 /// A bit for each document that has a tag.

@@ -13,7 +13,8 @@ use crate::vault::view::{Inbox, View};
 /// The notes of a folder.
 pub(in crate::vault) fn list(view: &View<'_>, request: &ListRequest) -> NoteList {
     let folder = request.folder.trim_matches('/');
-    let is_wanted = |note: &&Arc<Note>| is_in(folder, request.is_recursive, note.path.as_str());
+    let place = Within::folder(folder, request.is_recursive);
+    let is_wanted = |note: &&Arc<Note>| place.has(note.path.as_str());
     let notes = view.notes(view.inbox_for(folder)).filter(is_wanted).collect();
     one_page(view, notes, request.order, request.limit, request.after.as_ref())
 }
@@ -32,17 +33,34 @@ pub(in crate::vault) fn with_tag(
     one_page(view, notes, ListOrder::Newest, limit, after)
 }
 
-/// Whether a path lies in a folder, letter case aside, as `path:` has it.
-pub(in crate::vault) fn is_in(folder: &str, is_recursive: bool, path: &str) -> bool {
-    if folder.is_empty() {
-        return is_recursive || !path.contains('/');
+/// The paths in a folder, letter case aside, as `path:` has it. The folder is looked at
+/// once, however many paths are asked about: it may be a long one.
+pub(in crate::vault) struct Within<'f> {
+    folder: &'f str,
+    /// In the form of [`path_key`], if that differs in more than ASCII letters.
+    folded: Option<String>,
+    depth: usize,
+    is_recursive: bool,
+}
+
+impl<'f> Within<'f> {
+    /// Those in a folder, and those in the folders below as well if it is recursive.
+    pub(in crate::vault) fn folder(folder: &'f str, is_recursive: bool) -> Self {
+        let folded = (!folder.is_ascii()).then(|| path_key(folder));
+        Self { folder, folded, depth: folder.matches('/').count(), is_recursive }
     }
-    // The part of the path that would be the folder.
-    let depth = folder.matches('/').count();
-    let Some((end, _)) = path.match_indices('/').nth(depth) else { return false };
-    let is_same = path[..end].eq_ignore_ascii_case(folder)
-        || !folder.is_ascii() && path_key(&path[..end]) == path_key(folder);
-    is_same && (is_recursive || !path[end + 1..].contains('/'))
+
+    /// Whether a path is among them.
+    pub(in crate::vault) fn has(&self, path: &str) -> bool {
+        if self.folder.is_empty() {
+            return self.is_recursive || !path.contains('/');
+        }
+        // The part of the path that would be the folder.
+        let Some((end, _)) = path.match_indices('/').nth(self.depth) else { return false };
+        let is_same = path[..end].eq_ignore_ascii_case(self.folder)
+            || self.folded.as_ref().is_some_and(|folded| path_key(&path[..end]) == *folded);
+        is_same && (self.is_recursive || !path[end + 1..].contains('/'))
+    }
 }
 
 fn one_page(

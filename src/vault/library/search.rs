@@ -13,7 +13,7 @@ use crate::vault::answers::{
     NoteHit, Passage, Passages, QueryReading, SearchRequest, SearchResults, shown_mark,
 };
 use crate::vault::catalog::{CONFLICT_COPY, Note};
-use crate::vault::library::lists::is_in;
+use crate::vault::library::lists::Within;
 use crate::vault::markdown::{self, Heading, Span, SpanKind};
 use crate::vault::view::{Stale, View};
 
@@ -27,11 +27,12 @@ pub(in crate::vault) fn search(
     request: &SearchRequest,
 ) -> Result<SearchResults, Stale> {
     let folder = request.folder.trim_matches('/');
+    let place = Within::folder(folder, true);
     let visible = view.visible(view.inbox_for(folder));
     let has_dates = query.from().is_some() || query.until().is_some();
     let copies = if query.names_paths() { HashSet::new() } else { conflict_copies(view, visible) };
     let accept = |path: &str, note: &Arc<Note>| {
-        is_in(folder, true, path)
+        place.has(path)
             && !copies.contains(path)
             && (!has_dates || query.covers(view.modified(note).at))
     };

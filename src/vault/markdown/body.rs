@@ -348,8 +348,8 @@ fn inner(source: &str, bytes: Range<usize>, sign: char) -> Range<usize> {
 /// The address in what follows the text of a link: `](<here> "title")`.
 fn outer(source: &str, bytes: Range<usize>) -> Range<usize> {
     let text = &source[bytes.clone()];
-    let start =
-        bytes.start + (text.len() - text.trim_start_matches(['*', '_', '~', ']', '(', '<']).len());
+    let start = bytes.start
+        + (text.len() - text.trim_start_matches(['*', '_', '~', '`', '$', ']', '(', '<']).len());
     start..(bytes.start + text.trim_end_matches([')', '>']).len()).max(start)
 }
 
