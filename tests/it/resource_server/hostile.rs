@@ -97,12 +97,10 @@ fn changed() -> impl Strategy<Value = Written> {
 /// The members of a JSON object, or nothing if a name that counts stands there twice.
 fn members(text: &str, counting: &[&str]) -> Option<Value> {
     let value: Value = serde_json::from_str(text).ok()?;
-    let doubled = counting.iter().any(|name| {
-        // The one `iss` inside of `extra` is no claim.
-        let nested = usize::from(*name == "iss" && text.contains("evil.example\"}]"));
-        text.matches(&format!("\"{name}\":")).count() > 1 + nested
-    });
-    (!doubled).then_some(value)
+    // What is inside of another member is none.
+    let outer = text.replace(r#"{"iss":"https://evil.example"}"#, "");
+    let is_doubled = |name: &&str| outer.matches(&format!("\"{name}\":")).count() > 1;
+    (!counting.iter().any(is_doubled)).then_some(value)
 }
 
 /// RFC 9068 section 4 and RFC 8725, in a few lines: whether a token that the issuer's key
