@@ -111,7 +111,9 @@ fn must_include(metadata: &Map<String, Value>, name: &str, needed: &str) -> Resu
 pub(super) fn presentable(name: &str) -> Option<String> {
     // Composed before marks are counted: what is one letter in most alphabets is then one
     // character.
-    let visible = name.chars().filter(|character| !is_deceptive(*character)).nfc();
+    // White space of any kind, line breaks too, becomes a blank between words further down.
+    let is_kept = |letter: &char| letter.is_whitespace() || !is_deceptive(*letter);
+    let visible = name.chars().filter(is_kept).nfc();
     let mut marks = 0;
     let plain: String = visible
         .filter(|character| {

@@ -17,6 +17,13 @@ from webdriver import ENTER, Chromium
 
 OTHER_HOST = "reader.example"
 LONGEST_NAME = "Donaudampfschifffahrtsgesellschaftskapitän" + "Ω" * 58
+# What turns the direction, breaks the line, covers the lines around, is markup, and has no end.
+HOSTILE_NAME = (
+    "\u202eknaB ruoY\u2066 <b>says</b>\r\n\u2028allow \U0001f469\u200d\U0001f467 Z"
+    + "\u0334\u033f\u0489" * 200
+    + "algo "
+    + "really " * 1500
+)
 FAULTY_PAGE = "data:text/html," + urllib.parse.quote(
     "<title>Faults</title><p style='color:#aaa;background:#fff;width:9000px'>Pale<input><img src='data:,'>"
 )
@@ -191,6 +198,16 @@ def names_of_any_kind(report, person, client):
         person.ask(client("<h1>Bank</h1>"))
         expect("<h1>Bank</h1>" in person.text, "the name is not shown as it is")
         expect(len(person.browser.all("h1")) == 1, "a name became a heading")
+    with report.step("a name that means harm stays in its place, where it is asked for and where it is told"):
+        person.ask(client(HOSTILE_NAME))
+        expect("<b>says</b> allow" in person.text, "the name is not shown as it is, in one line")
+        expect(not any(sign in person.browser.source for sign in "\u202e\u2066\u2028"), "it turns what is around it")
+    person.inspect("consent-hostile-name")
+    with report.step("the account page shows it as well"):
+        person.answer("Allow")
+        person.browser.open(person.server.url + "/account")
+        person.await_words("<b>says</b> allow")
+    person.inspect("account-hostile-name")
 
 
 def unsafe_request(report, person, client):

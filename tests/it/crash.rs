@@ -4,7 +4,7 @@
 //! that was spent may work again.
 
 use std::collections::VecDeque;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use brain_mcp::entropy::Entropy;
 use tokio::task::JoinSet;
@@ -86,15 +86,15 @@ async fn kill_under_fifty_clients(kills: usize) {
     let entropy = Entropy::seeded(300);
     let mut server = Process::start(vault.root(), &data, port);
     let keys = server.get("/jwks").await.body;
-    let mut browser = Browser::signed_in(&server).await;
+    let (mut browser, mut signed_in_at) = (Browser::signed_in(&server).await, Instant::now());
     let mut flows: Vec<(OAuthClient, Flow)> = Vec::new();
     // Those whose grant has ended, and who come again: a server keeps a thousand clients.
     let mut gone: VecDeque<OAuthClient> = VecDeque::new();
     let (mut registered, mut revoked) = (0, 0);
     for kill in 0..kills {
-        if kill % 50 == 49 {
-            // Consent wants a sign-in that is not older than ten minutes.
-            browser = Browser::signed_in(&server).await;
+        // Consent wants a sign-in that is not older than ten minutes.
+        if signed_in_at.elapsed() > Duration::from_secs(5 * 60) {
+            (browser, signed_in_at) = (Browser::signed_in(&server).await, Instant::now());
         }
         // Whoever left at the last kill comes again, or another does, with a whole dance.
         while flows.len() < CLIENTS {

@@ -263,7 +263,7 @@ impl Probe {
         let (named, issuer) = (&document["resource"], &document["authorization_servers"][0]);
         if named != expected.resource.as_str() {
             return Finding::fault(
-                format!("{url} says that the resource is {}", shortened(&named.to_string())),
+                format!("{url} says that the resource is {}", shortened(named)),
                 format!("start the server with --resource {}", expected.resource),
             );
         }
@@ -271,7 +271,7 @@ impl Probe {
             return Finding::fault(
                 format!(
                     "{url} says that {} signs people in, and not {}",
-                    shortened(&issuer.to_string()),
+                    shortened(issuer),
                     expected.issuer
                 ),
                 "start the server with the same `issuer` as this check",
@@ -300,10 +300,7 @@ impl Probe {
         let mut findings = Vec::new();
         if document["issuer"] != issuer {
             findings.push(Finding::fault(
-                format!(
-                    "{url} says that the issuer is {}",
-                    shortened(&document["issuer"].to_string())
-                ),
+                format!("{url} says that the issuer is {}", shortened(&document["issuer"])),
                 format!(
                     "clients compare it byte for byte: start the server with --issuer {issuer}"
                 ),
@@ -363,10 +360,11 @@ impl Probe {
 }
 
 /// Somebody else's words, as far as they help.
-fn shortened(words: &str) -> String {
+fn shortened(words: impl std::fmt::Display) -> String {
+    let words = words.to_string();
     match words.char_indices().nth(MOST_WORDS) {
         Some((end, _)) => format!("{}…", &words[..end]),
-        None => words.to_owned(),
+        None => words,
     }
 }
 

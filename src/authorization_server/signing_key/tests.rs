@@ -1,5 +1,7 @@
 //! Tokens that are ours and tokens that are not; keys that come and go.
 
+mod outside;
+
 use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -460,3 +460,49 @@ async fn a_thousand_connections_do_not_make_a_page_of_a_thousand() {
     let ended = page.body.split("id=\"ended\"").nth(1).unwrap();
     assert_eq!(ended.matches("you disconnected it").count(), 50);
 }
+
+/// Checklist 96, 144: a name can be anything, and is only words on the page that asks and on
+/// the one that tells: short, in one line, in its own direction, and no markup.
+#[tokio::test]
+async fn hostile_names_of_apps_stay_in_their_place() {
+    let test = PageServer::new().await;
+    let mut browser = test.signed_in().await;
+    let marks = format!("Z{}algo", "\u{334}\u{33F}\u{489}".repeat(2_000));
+    let long = "Trust me ".repeat(1_200);
+    for (name, shown) in [
+        ("\u{202E}knaB ruoY\u{2066}\u{200F}", "knaB ruoY"),
+        ("Your\nBank\r\n\u{2028}\u{85}says: allow", "Your Bank says: allow"),
+        ("<h1>Bank</h1><script>alert(1)</script>", "&#60;h1&#62;Bank"),
+        ("\"><img src=x onerror=alert(1)>", "&#34;&#62;&#60;img src=x"),
+        ("\u{1F469}\u{200D}\u{1F467} \u{1F3F3}\u{FE0F}\u{200D}\u{1F308} app", "app"),
+        (&marks, "Z"),
+        (&long, "Trust me Trust me"),
+    ] {
+        let metadata = serde_json::json!({ "client_name": name, "redirect_uris": [CALLBACK] });
+        let answer = test.base.post_json("/register", &metadata).await.json();
+        let client = ClientId::presented(answer["client_id"].as_str().unwrap());
+        let asking = browser.open(&Ask::of(&client).url()).await;
+        let code = browser.allow(&asking, &["wiki:read"]).await.code();
+        let form = [
+            ("grant_type", "authorization_code"),
+            ("client_id", client.as_str()),
+            ("code", &code),
+            ("code_verifier", VERIFIER),
+        ];
+        test.base.post_form("/token", &form).await.tokens();
+        let telling = browser.get("/account").await;
+        for page in [&asking, &telling] {
+            let names =
+                page.body.split("<bdi>").skip(1).filter_map(|rest| rest.split("</bdi>").next());
+            let found = names.clone().find(|found| found.contains(shown));
+            let found = found.unwrap_or_else(|| panic!("{shown} is not in {}", page.body));
+            assert!(found.chars().count() < 250 && !found.contains(['<', '\n', '"']), "{found}");
+            assert!(!page.body.contains("onerror=alert(1)>") && !page.body.contains("<script>alert"));
+            let is_deceptive =
+                |letter: char| "\u{202E}\u{2066}\u{200F}\u{2028}\u{85}".contains(letter);
+            assert!(!page.body.contains(is_deceptive), "{}", page.body);
+            assert!(!page.body.contains(&"\u{334}\u{33F}".repeat(2)), "marks pile up");
+        }
+        assert_eq!(asking.body.matches("<h1>").count(), 1);
+    }
+}
