@@ -31,6 +31,7 @@ pub(super) enum Role {
 
 /// Tells that a command failed, and why: on standard error, and for a program, which reads
 /// the standard output, as an object with `error`.
+#[must_use]
 pub fn fail(reason: &str, as_json: bool, code: ExitCode) -> ExitCode {
     if as_json {
         let object = json!({ "error": reason });

@@ -96,13 +96,11 @@ impl App {
         let mut apps: Vec<Self> = Vec::new();
         let mut places = HashMap::new();
         for connection in connections {
-            let place = *places.entry(connection.app.client.clone()).or_insert(apps.len());
-            if let Some(app) = apps.get_mut(place) {
-                app.connections.push(connection);
-            } else {
-                let identity = connection.app.clone();
-                apps.push(Self { identity, connections: vec![connection] });
-            }
+            let place = *places.entry(connection.app.client.clone()).or_insert_with(|| {
+                apps.push(Self { identity: connection.app.clone(), connections: Vec::new() });
+                apps.len() - 1
+            });
+            apps[place].connections.push(connection);
         }
         apps
     }
@@ -168,11 +166,8 @@ impl AuthorizationServer {
         connections.truncate(CONNECTIONS);
         let apps = App::group(connections);
         ended.sort_by_key(|app| (std::cmp::Reverse(app.ended.map(|(at, _)| at)), app.id));
-        let mut place = 0;
-        ended.retain(|connection| {
-            place += 1;
-            place <= ENDED || connection.is_suspicious()
-        });
+        let mut places = 0..ENDED;
+        ended.retain(|connection| places.next().is_some() || connection.is_suspicious());
         let name_of = |client: &str| {
             let known = clients.values().flatten().find(|known| known.id.as_str() == client);
             known.and_then(|known| known.name.clone()).unwrap_or_else(|| client.to_owned())

@@ -223,12 +223,12 @@ impl AllLimits {
                     ),
                 }
             } else if name == CLIENTS {
-                match given.value.parse() {
-                    Ok(clients @ 1..=MOST_CLIENTS) => limits.client_limit = clients,
-                    _ => {
-                        let cure = format!("it must be a whole number from 1 to {MOST_CLIENTS}");
-                        faults.wrong(given, cure);
-                    }
+                let is_sound = |clients: &usize| (1..=MOST_CLIENTS).contains(clients);
+                if let Some(clients) = given.value.parse().ok().filter(is_sound) {
+                    limits.client_limit = clients;
+                } else {
+                    let cure = format!("it must be a whole number from 1 to {MOST_CLIENTS}");
+                    faults.wrong(given, cure);
                 }
             } else {
                 unknown_limit(given, name, faults);

@@ -9,6 +9,8 @@
 //!
 //! `BRAIN_MCP_BINARY` names another binary than `target/release/brain-mcp`.
 
+#![expect(unreachable_pub, reason = "nobody outside links to a bench")]
+
 mod dance;
 mod http;
 mod program;
