@@ -1,7 +1,7 @@
 //! Answers to consent forms, for some seconds: a form that comes twice gets one answer.
 //!
-//! A double click sends a form twice, and the browser drops what comes back first. So the
-//! second waits for the first and is told the same. Nothing is decided twice by that: a
+//! A double click sends a form twice, and the browser hangs up on the first. So the second
+//! waits for the first, which goes on, and is told the same. Nothing is decided twice by that: a
 //! form is what one browser sends of one rendering, to the last byte, and the code is the
 //! one that was made.
 

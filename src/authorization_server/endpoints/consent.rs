@@ -3,6 +3,7 @@
 use axum::extract::{RawQuery, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use tracing::{Instrument as _, Span};
 
 use crate::authorization_server::AuthorizationServer;
 use crate::authorization_server::answered::{FormDigest, SentBack, Turn};
@@ -20,8 +21,8 @@ use crate::authorization_server::parameters::Parameters;
 use crate::authorization_server::pending::{PendingName, Shown};
 use crate::authorization_server::request::{Refusal, success_location};
 use crate::authorization_server::session::FreshOwner;
-use crate::authorization_server::store::Store;
 use crate::authorization_server::store::choices::ChoiceKey;
+use crate::authorization_server::store::{Store, StoreError};
 use crate::contract::scope::{Scope, ScopeSet};
 
 /// What the owner decided.
@@ -82,9 +83,14 @@ pub(super) async fn answer(
     let form = FormDigest::of(&name, owner.cookie().key(), &body);
     match server.browsing().answered.begin(form).await {
         Turn::First(turn) => {
-            let answer = take(&server, &owner, &name, &body).await?;
-            turn.end(answer.clone());
-            Ok(answer.into_response())
+            let work = async move {
+                let answer = take(&server, &owner, &name, &body).await?;
+                turn.end(answer.clone());
+                Ok::<_, PageError>(answer)
+            };
+            // Beside the request: a browser hangs up on the first when it sends the second.
+            let work = tokio::spawn(work.instrument(Span::current()));
+            Ok(work.await.map_err(|_| StoreError::Interrupted)??.into_response())
         }
         Turn::Again(answer) => again(&server, answer).await,
     }

@@ -498,7 +498,9 @@ async fn hostile_names_of_apps_stay_in_their_place() {
             let found = names.clone().find(|found| found.contains(shown));
             let found = found.unwrap_or_else(|| panic!("{shown} is not in {}", page.body));
             assert!(found.chars().count() < 250 && !found.contains(['<', '\n', '"']), "{found}");
-            assert!(!page.body.contains("onerror=alert(1)>") && !page.body.contains("<script>alert"));
+            assert!(
+                !page.body.contains("onerror=alert(1)>") && !page.body.contains("<script>alert")
+            );
             let is_deceptive =
                 |letter: char| "\u{202E}\u{2066}\u{200F}\u{2028}\u{85}".contains(letter);
             assert!(!page.body.contains(is_deceptive), "{}", page.body);

@@ -231,6 +231,21 @@ async fn a_form_that_comes_twice_is_answered_once_and_told_twice() {
     browser.allow(&page, &["wiki:read"]).await.assert_local_page(StatusCode::FORBIDDEN);
 }
 
+/// A double click as browsers make it: they hang up on the first, whatever has become of
+/// it, and want the answer to the second.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_hangs_up_on_the_first_gets_the_answer_to_the_second() {
+    let (test, mut browser, client) = setting().await;
+    for milliseconds in 0..20 {
+        let page = browser.open(&Ask::of(&client).url()).await;
+        let mut first = browser.clone();
+        let span = Duration::from_millis(milliseconds);
+        let _hung_up = tokio::time::timeout(span, first.allow(&page, &["wiki:read"])).await;
+        let code = browser.allow(&page, &["wiki:read"]).await.code();
+        assert!(test.issued(&code).await.is_fresh());
+    }
+}
+
 /// Checklist 53: a code that the client has had is not sent again: to exchange it twice
 /// would end the access.
 #[tokio::test]
