@@ -10,6 +10,7 @@ use proptest::test_runner::Config;
 
 /// So many cases, or as many as `PROPTEST_CASES` says. Neither build machine nor developer
 /// is to wait longer than seconds for the first number.
+#[expect(clippy::disallowed_methods, reason = "a test's budget is no setting of the program")]
 pub(crate) fn budget(cases: u32) -> Config {
     let default = Config::default();
     let is_told = std::env::var_os("PROPTEST_CASES").is_some();
@@ -78,16 +79,19 @@ impl Bend {
             }
             Self::TurnCase(at) => {
                 let span = place(at)..next(text, place(at));
-                let turn = |letter: char| match letter.is_ascii_uppercase() {
-                    true => letter.to_ascii_lowercase(),
-                    false => letter.to_ascii_uppercase(),
+                let turn = |letter: char| {
+                    if letter.is_ascii_uppercase() {
+                        letter.to_ascii_lowercase()
+                    } else {
+                        letter.to_ascii_uppercase()
+                    }
                 };
                 changed(span.clone(), &text[span].chars().map(turn).collect::<String>())
             }
             Self::Escape(at) => {
                 let span = place(at)..next(text, place(at));
                 let escaped = text[span.clone()].bytes().map(|byte| format!("%{byte:02x}"));
-                changed(span, &escaped.collect::<String>())
+                changed(span, &escaped.collect::<Vec<_>>().concat())
             }
             Self::Cut(at) => text[..place(at)].to_owned(),
         }

@@ -199,12 +199,13 @@ def names_of_any_kind(report, person, client):
         expect("<h1>Bank</h1>" in person.text, "the name is not shown as it is")
         expect(len(person.browser.all("h1")) == 1, "a name became a heading")
     with report.step("a name that means harm stays in its place, where it is asked for and where it is told"):
-        person.ask(client(HOSTILE_NAME))
+        hostile = client(HOSTILE_NAME)
+        person.ask(hostile)
         expect("<b>says</b> allow" in person.text, "the name is not shown as it is, in one line")
         expect(not any(sign in person.browser.source for sign in "\u202e\u2066\u2028"), "it turns what is around it")
     person.inspect("consent-hostile-name")
     with report.step("the account page shows it as well"):
-        person.answer("Allow")
+        hostile.redeem(person.answer("Allow"))
         person.browser.open(person.server.url + "/account")
         person.await_words("<b>says</b> allow")
     person.inspect("account-hostile-name")

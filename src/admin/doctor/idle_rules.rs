@@ -37,8 +37,8 @@ fn fitting(
     patterns: &[(usize, String)],
     files: &[PathBuf],
 ) -> io::Result<BTreeSet<usize>> {
-    let asked: String =
-        patterns.iter().map(|(line, pattern)| format!("{pattern} {ATTRIBUTE}{line}\n")).collect();
+    let lines = patterns.iter().map(|(line, pattern)| format!("{pattern} {ATTRIBUTE}{line}\n"));
+    let asked = lines.collect::<Vec<_>>().concat();
     let place = Scratch::holding(&asked)?;
     let mut git = Command::new("git")
         .arg("-C")

@@ -43,9 +43,9 @@ fn written(character: char, style: u8) -> String {
     match (character, style) {
         (' ', 0) => "+".to_owned(),
         ('&' | '=' | '+' | '%' | ' ', _) | (_, 1) => {
-            bytes.map(|byte| format!("%{byte:02X}")).collect()
+            bytes.map(|byte| format!("%{byte:02X}")).collect::<Vec<_>>().concat()
         }
-        (_, 2) => bytes.map(|byte| format!("%{byte:02x}")).collect(),
+        (_, 2) => bytes.map(|byte| format!("%{byte:02x}")).collect::<Vec<_>>().concat(),
         _ => character.to_string(),
     }
 }
@@ -173,9 +173,8 @@ fn hostile_shapes_of_forms_take_linear_time() {
         assert!(is_linear, "{shape}");
     }
     let different = trials::is_linear(8 * 1024, |length| {
-        let text: String = (0..length / 8).map(|number| format!("{number:06}=&")).collect();
-        let text = text.replace("=&", "=1&");
-        assert!(Form::parse(text.as_bytes()).is_ok());
+        let pairs = (0..length / 8).map(|number| format!("{number:06}=1"));
+        assert!(Form::parse(pairs.collect::<Vec<_>>().join("&").as_bytes()).is_ok());
     });
     assert!(different);
 }

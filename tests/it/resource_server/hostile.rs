@@ -258,7 +258,7 @@ proptest! {
     /// taken, whatever is done to it.
     #[test]
     fn hostile_tokens_are_refused_unless_they_say_the_same(token in forged()) {
-        let server = SERVER.with(|server| server.clone());
+        let server = SERVER.with(Verifier::clone);
         let good = Written::good().signed();
         let taken = server.taken(&token);
         // A signature is random, so there are many for one message.
@@ -270,7 +270,7 @@ proptest! {
     /// tokens for this server are taken, and no other token is.
     #[test]
     fn hostile_contents_are_taken_if_the_rules_say_so(written in changed()) {
-        let server = SERVER.with(|server| server.clone());
+        let server = SERVER.with(Verifier::clone);
         let taken = server.taken(&written.signed());
         prop_assert_eq!(taken.is_ok(), is_good(&written), "{:?}: {:?}", written, taken);
     }
@@ -411,7 +411,7 @@ impl Verifier {
 /// The longest token that is looked at has 8 KiB; scopes come in forms of 64 KiB.
 #[test]
 fn hostile_lengths_of_tokens_and_scopes_take_linear_time() {
-    let verifier = SERVER.with(|server| server.clone());
+    let verifier = SERVER.with(Verifier::clone);
     for shape in ["A", ".", "A.", "=", "e30", "W1tb", "eyJhIjp7"] {
         let is_linear = trials::is_linear(1024, |length| {
             let header = BASE64_URL_SAFE_NO_PAD.encode(Key::es256().header().to_string());
