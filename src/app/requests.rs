@@ -54,9 +54,9 @@ impl Endpoint {
             "/login" => Self::Login,
             "/consent" => Self::Consent,
             "/setup" => Self::Setup,
-            "/account" => Self::Account,
+            "/account" | "/account/passkeys" => Self::Account,
             "/logout" => Self::Logout,
-            "/" | "/assets/style.css" | "/assets/icon.svg" => Self::Front,
+            "/" | "/assets/style.css" | "/assets/icon.svg" | "/assets/passkey.js" => Self::Front,
             "/health" => Self::Health,
             "/.well-known/oauth-authorization-server"
             | "/.well-known/oauth-authorization-server/mcp"

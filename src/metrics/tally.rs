@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What is counted apart: an enum, made with [`labels`].
+/// What is counted apart: an enum, made with `labels`.
 pub trait Label: Copy + 'static {
     /// Every value, in the order of [`Self::index`].
     const ALL: &'static [Self];

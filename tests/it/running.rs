@@ -412,7 +412,7 @@ async fn what_cannot_be_searched_has_a_reason() {
     for (name, size) in [("large.md", 17 << 20), ("evicted.md", 1 << 20)] {
         fs::File::create(at(name)).unwrap().set_len(size).unwrap();
     }
-    // Neither opened nor followed, and no notes: there is nothing of the vault in them.
+    // Neither opened nor followed: there is nothing of the vault in them.
     assert!(Command::new("mkfifo").arg(at("pipe.md")).status().unwrap().success());
     let outside = tempfile::tempdir().unwrap();
     fs::write(outside.path().join("x.md"), "# X\n\nconstant outside\n").unwrap();
@@ -429,15 +429,18 @@ async fn what_cannot_be_searched_has_a_reason() {
     };
     let reasons = json!([
         { "path": "binary.md", "reason": "it is not text" },
+        { "path": "dangling.md", "reason": "it is a symbolic link, and none is followed" },
         { "path": "evicted.md", "reason": "it is not downloaded to this machine" },
         { "path": "large.md", "reason": "it is too large" },
+        { "path": "outside.md", "reason": "it is a symbolic link, and none is followed" },
+        { "path": "pipe.md", "reason": "it is no file" },
     ]);
     let now = health().await;
     assert_eq!(now["skipped"], reasons, "{now}");
-    assert_eq!((&now["files"], &now["indexed"]), (&json!(6), &json!(3)));
+    assert_eq!((&now["files"], &now["indexed"]), (&json!(9), &json!(3)));
     fs::remove_file(at("vanishing.md")).unwrap();
     scene.wait_for("constant", 2, HARD).await;
-    assert_eq!(health().await["files"], 5);
+    assert_eq!(health().await["files"], 8);
     // One that is mended is found, and another that breaks is listed.
     fs::write(at("binary.md"), "# Mended\n\nconstant\n").unwrap();
     fs::write(at("a.md"), "\0\0\0\0").unwrap();

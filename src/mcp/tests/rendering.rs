@@ -108,7 +108,8 @@ fn the_first_hits_have_the_longest_snippets() {
     let lengths: Vec<usize> =
         hits.iter().map(|hit| hit["snippet"].as_str().unwrap().chars().count()).collect();
     assert_eq!(lengths.len(), 10);
-    assert!(lengths[2] >= 80 && lengths[9] >= 40, "{lengths:?}");
+    // They end between words.
+    assert!(lengths[2] >= 70 && lengths[9] >= 36, "{lengths:?}");
 }
 
 /// L61: larger answers have a cap, and a cursor for the rest.

@@ -16,7 +16,9 @@ impl Reading<'_> {
             Vec::new()
         };
         if read.is_empty() || read.len() < items.len() {
-            items.iter().for_each(|item| self.read(*item));
+            for item in items {
+                self.read(*item);
+            }
             return;
         }
         let (choices, pieces): (Vec<Choice>, Vec<String>) = read.into_iter().unzip();

@@ -156,6 +156,7 @@ fn opens_group(rest: &str) -> bool {
     inner.len() < rest.len()
         && (field_at(inner).is_some()
             || sign_of(inner).is_some()
+            || inner.strip_prefix(NOT).is_some_and(|rest| rest.starts_with(char::is_whitespace))
             || inner.starts_with(is_quotation_mark))
 }
 

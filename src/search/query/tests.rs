@@ -152,7 +152,7 @@ fn what_follows_not_is_excluded() {
     check("eggs NOT title:ham", &["egg/eggs"], &["title:ham"]);
     assert_eq!(parse("eggs NOT tag:ham").tags, [(false, "ham".into())]);
     assert_eq!(parse("eggs NOT ham").interpreted(), "eggs -ham");
-    check("database NOT SQL", &["database/databases"], &["sql"]);
+    check("database NOT SQL", &["databas/database"], &["sql"]);
     check("eggs NOT \"IRON LID\"", &["egg/eggs"], &["iron lid"]);
     // An error message, a quotation, and a sign of its own.
     check("HTTP 404 NOT OK", &["http", "404", "ok"], &[]);

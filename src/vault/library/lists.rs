@@ -46,8 +46,8 @@ pub(in crate::vault) struct Within<'f> {
 impl<'f> Within<'f> {
     /// Those in a folder, and those in the folders below as well if it is recursive.
     pub(in crate::vault) fn folder(folder: &'f str, is_recursive: bool) -> Self {
-        let folded = (!folder.is_ascii()).then(|| path_key(folder));
-        Self { folder, folded, depth: folder.matches('/').count(), is_recursive }
+        let key = (!folder.is_ascii()).then(|| path_key(folder));
+        Self { folder, folded: key, depth: folder.matches('/').count(), is_recursive }
     }
 
     /// Whether a path is among them.

@@ -30,9 +30,9 @@ fn hits_are_pages_of_the_viewer() {
     assert_eq!(search(&[Scope::People]), "wiki/people/ann.md");
     assert_eq!(search(&[Scope::Write]), "");
     assert_eq!(search(&[Scope::Read, Scope::Confidential]), "closed/b.md open/a.md");
-    // Nothing asked is everything, by date.
+    // A star is everything, by date.
     for (scopes, count) in [(&[Scope::Read][..], 1), (&[Scope::Write], 0)] {
-        assert_eq!(vault.search(&viewer(scopes), " ", 10).map(|hits| hits.len()), Ok(count));
+        assert_eq!(vault.search(&viewer(scopes), "*", 10).map(|hits| hits.len()), Ok(count));
     }
     assert_eq!(vault.search(&everything(), "canary", 2).map(|hits| hits.len()), Ok(2));
 }

@@ -71,8 +71,8 @@ impl TestApp {
 
     /// Stops the server and starts it again on the same data.
     pub async fn restart(self) -> Self {
-        let Self { site, data, configuration, .. } = self;
-        drop(site);
+        let Self { site, metrics, data, configuration, .. } = self;
+        drop((site, metrics));
         Self::start(Clock::system().now(), configuration, data).await
     }
 }
