@@ -124,7 +124,8 @@ fn is_message(before: &[Item<'_>], item: &Item<'_>) -> bool {
         return false;
     }
     let [.., first, _not] = before else { return MESSAGES.contains(&item.text) };
-    let is_shouted = first.sign.is_none() && has_capitals_only(first.text);
+    let is_capital = |letter: char| !letter.is_alphabetic() || letter.is_uppercase();
+    let is_shouted = first.sign.is_none() && first.text.chars().all(is_capital);
     MESSAGES.contains(&item.text) || is_shouted && has_capitals_only(item.text)
 }
 
