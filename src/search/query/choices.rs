@@ -1,9 +1,8 @@
 //! `OR`: of several things a note must have one.
 
 use super::items::{Item, QueryField, Sign};
-use super::words::Chunk;
 use super::{
-    Choice, Clause, MOST_CLAUSES, MOST_FILTERS, MOST_PHRASES, Reading, in_marks, path_key, piece,
+    Choice, Clause, MOST_CLAUSES, MOST_FILTERS, MOST_PHRASES, Reading, Sought, path_key, piece,
     tag_key,
 };
 
@@ -44,17 +43,8 @@ impl Reading<'_> {
                     Some(_) => "+",
                     None => "",
                 };
-                let clause = |words| Clause { words, is_required: false, in_title };
-                if item.is_quoted && item.text.trim().contains(char::is_whitespace) {
-                    let words = self.reader.phrase(item.text);
-                    let piece = in_marks(before, item.text);
-                    return (!words.is_empty())
-                        .then(|| (Choice::Words(vec![clause(words)]), piece));
-                }
-                let Chunk { typed, groups, .. } = self.reader.chunk(item.text.trim(), true)?;
-                let piece =
-                    if item.is_quoted { in_marks(before, typed) } else { piece(before, typed) };
-                let clauses = groups.into_iter().map(|group| clause(vec![group])).collect();
+                let sought = Sought { before, is_required: false, in_title, is_exact: true };
+                let (clauses, piece, _) = self.clauses(item, item.text, sought)?;
                 Some((Choice::Words(clauses), piece))
             }
         }

@@ -42,3 +42,13 @@ pub struct TermGroup {
     /// for a plain word.
     pub parts: Vec<Vec<Box<str>>>,
 }
+
+/// How the words of an item are looked for.
+#[derive(Clone, Copy)]
+pub(super) struct Sought {
+    /// What stands before them in the normal form.
+    pub(super) before: &'static str,
+    pub(super) is_required: bool,
+    pub(super) in_title: bool,
+    pub(super) is_exact: bool,
+}

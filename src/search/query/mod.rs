@@ -14,6 +14,7 @@ use jiff::{Timestamp, ZonedDateTime};
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::analysis::Languages;
+use clause::Sought;
 pub use clause::{Choice, Clause, TermGroup};
 use dates::day;
 use items::{Item, QueryField, Sign, begins_with_field, is_operator, is_quotation_mark, items};
@@ -289,26 +290,37 @@ impl<'t> Reading<'t> {
             (false, true, false) => "+",
             (false, false, false) => "",
         };
-        let is_phrase = item.is_quoted && text.trim().contains(char::is_whitespace);
-        let mut clauses = Vec::new();
-        let clause = |words| Clause { words, is_required: is_required && !is_excluded, in_title };
-        if is_phrase {
-            let words = self.reader.phrase(text);
-            if !words.is_empty() {
-                clauses.push(clause(words));
-                self.look_for(clauses, is_excluded, in_marks(before, text));
+        let sought =
+            Sought { before, is_required: is_required && !is_excluded, in_title, is_exact };
+        let Some((clauses, piece, stop_word)) = self.clauses(&item, text, sought) else { return };
+        match stop_word.filter(|_| !is_exact) {
+            Some(typed) => {
+                let clauses = clauses.into_iter().map(|clause| (typed.clone(), clause));
+                self.stop_words.extend(clauses);
             }
-        } else if let Some(Chunk { typed, groups, is_stop_word }) =
-            self.reader.chunk(text.trim(), is_exact)
-        {
-            clauses.extend(groups.into_iter().map(|group| clause(vec![group])));
-            if is_stop_word && !is_exact {
-                let clauses = clauses.into_iter().map(|clause| (typed.to_owned(), clause));
-                return self.stop_words.extend(clauses);
-            }
-            let piece = if item.is_quoted { in_marks(before, typed) } else { piece(before, typed) };
-            self.look_for(clauses, is_excluded, piece);
+            None => self.look_for(clauses, is_excluded, piece),
         }
+    }
+
+    /// What a text looks for, how that is written in the normal form, and the word as it is
+    /// typed if it is one that is in every text. `None` if there is no word in it.
+    fn clauses(
+        &mut self,
+        item: &Item<'_>,
+        text: &str,
+        sought: Sought,
+    ) -> Option<(Vec<Clause>, String, Option<String>)> {
+        let Sought { before, is_required, in_title, is_exact } = sought;
+        let clause = |words| Clause { words, is_required, in_title };
+        if item.is_quoted && text.trim().contains(char::is_whitespace) {
+            let words = self.reader.phrase(text);
+            let clauses = (!words.is_empty()).then(|| vec![clause(words)])?;
+            return Some((clauses, in_marks(before, text), None));
+        }
+        let Chunk { typed, groups, is_stop_word } = self.reader.chunk(text.trim(), is_exact)?;
+        let piece = if item.is_quoted { in_marks(before, typed) } else { piece(before, typed) };
+        let clauses = groups.into_iter().map(|group| clause(vec![group])).collect();
+        Some((clauses, piece, is_stop_word.then(|| typed.to_owned())))
     }
 
     /// Adds what a piece of the query asks for, if that is not too much.
