@@ -182,22 +182,30 @@ async fn exchanges(
 }
 
 async fn refreshes(port: u16, client: &str, span: Duration, connections: usize) -> Vec<Duration> {
-    let mut connection = Connection::open(port).await;
-    let mut tokens = Vec::new();
-    for code in codes(port, client, connections.next_multiple_of(BROWSERS)).await {
-        tokens.push(exchange(&mut connection, client, &code).await);
-    }
-    tokens.truncate(connections);
-    refresh_chains(port, client, span, tokens).await
+    let tokens = refresh_tokens(port, client, connections).await;
+    let (took, _) = refresh_chains(port, client, span, tokens).await;
+    took
 }
 
-/// Refreshes for so long, each token on a connection of its own.
+/// As many refresh tokens of a client.
+async fn refresh_tokens(port: u16, client: &str, count: usize) -> Vec<String> {
+    let mut connection = Connection::open(port).await;
+    let mut tokens = Vec::new();
+    for code in codes(port, client, count.next_multiple_of(BROWSERS)).await {
+        tokens.push(exchange(&mut connection, client, &code).await);
+    }
+    tokens.truncate(count);
+    tokens
+}
+
+/// Refreshes for so long, each token on a connection of its own: how long each refresh
+/// took, and the tokens at the end.
 async fn refresh_chains(
     port: u16,
     client: &str,
     span: Duration,
     tokens: Vec<String>,
-) -> Vec<Duration> {
+) -> (Vec<Duration>, Vec<String>) {
     let mut tasks = JoinSet::new();
     for mut token in tokens {
         let client = client.to_owned();
@@ -209,10 +217,11 @@ async fn refresh_chains(
                 token = refresh(&mut connection, &client, &token).await;
                 took.push(begun.elapsed());
             }
-            took
+            (took, token)
         });
     }
-    tasks.join_all().await.concat()
+    let (took, tokens): (Vec<_>, Vec<_>) = tasks.join_all().await.into_iter().unzip();
+    (took.concat(), tokens)
 }
 
 /// How long each of the answers took that some connections got.
@@ -311,8 +320,7 @@ async fn comparison(plan: &Plan, beside: &Path) {
     let ours = Program::brain_mcp(&plan.binary, folder.path()).await;
     let mut connection = Connection::open(ours.port).await;
     let client = register(&mut connection, "compared").await;
-    let (theirs, mut their_tokens) =
-        Program::oidc_provider(beside, 2 * CONNECTIONS.iter().sum::<usize>());
+    let (theirs, _) = Program::oidc_provider(beside, 0);
     println!("\n| requests a second, p50 / p99 | brain-mcp | oidc-provider |\n|---|---|---|");
     let figure = |took: Vec<Duration>| {
         let rate = per_second(took.len(), plan.seconds);
@@ -331,18 +339,23 @@ async fn comparison(plan: &Plan, beside: &Path) {
             println!("| {what}, {connections} connections | {} |", figures.join(" | "));
         }
     }
+    let mut memory = String::new();
     for connections in CONNECTIONS {
-        refreshes(ours.port, &client, WARM_UP, connections).await;
-        let our_figure = figure(refreshes(ours.port, &client, plan.seconds, connections).await);
-        let mut chains = |span| {
-            let tokens = their_tokens.split_off(their_tokens.len() - connections);
-            refresh_chains(theirs.port, "bench", span, tokens)
-        };
-        chains(WARM_UP).await;
-        let their_figure = figure(chains(plan.seconds).await);
-        println!("| refresh, {connections} connections | {our_figure} | {their_figure} |");
+        let our_tokens = refresh_tokens(ours.port, &client, connections).await;
+        // Its store forgets all but the last thousand entries, so it begins anew.
+        let (theirs, their_tokens) = Program::oidc_provider(beside, connections);
+        let mut figures = Vec::new();
+        for (port, client, tokens) in
+            [(ours.port, &*client, our_tokens), (theirs.port, "bench", their_tokens)]
+        {
+            let (_, tokens) = refresh_chains(port, client, WARM_UP, tokens).await;
+            let (took, _) = refresh_chains(port, client, plan.seconds, tokens).await;
+            figures.push(figure(took));
+        }
+        println!("| refresh, {connections} connections | {} |", figures.join(" | "));
+        memory = format!("{} MiB | {} MiB", ours.resident(), theirs.resident());
     }
-    println!("| memory after that | {} MiB | {} MiB |", ours.resident(), theirs.resident());
+    println!("| memory after that | {memory} |");
 }
 
 /// The middle one and the one that a hundredth is slower than.
