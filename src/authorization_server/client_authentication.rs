@@ -16,6 +16,9 @@ use super::error::{EndpointError, InvalidClient};
 use super::form::{Form, decode_component};
 use crate::peer::Peer;
 
+#[cfg(test)]
+mod tests;
+
 /// A client that has proved what it registered to prove. For a public client that is
 /// nothing but its name; PKCE and rotation do the rest.
 #[derive(Clone, Debug)]

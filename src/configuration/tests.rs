@@ -205,6 +205,26 @@ fn a_password_file_holds_one_line() {
     assert!(environment("no/such/file").is_err());
 }
 
+/// How many clients are known at a time, in any of the three forms.
+#[test]
+fn the_number_of_clients_has_all_three_forms() {
+    let vault = ("BRAIN_MCP_VAULT", "src");
+    let limit = |configured: Result<Configuration, Faults>| Some(configured.ok()?.client_limit);
+    assert_eq!(limit(from(&[], &[vault], "")), Some(1_000));
+    let flags = RawConfiguration::from_flags(
+        [(Key::Vault, "src".to_owned())],
+        [("clients".to_owned(), "7".to_owned())],
+    );
+    assert_eq!(limit(check(&flags, Some("data".into()), Faults::default())), Some(7));
+    let in_file = "vault = 'src'\n[limits]\nclients = 20000";
+    assert_eq!(limit(from(&[], &[], in_file)), Some(20_000));
+    let variable = |value| limit(from(&[], &[vault, ("BRAIN_MCP_LIMIT_CLIENTS", value)], ""));
+    assert_eq!(variable("1"), Some(1));
+    for wrong in ["0", "-1", "1.5", "many", "100001"] {
+        assert_eq!(variable(wrong), None, "{wrong}");
+    }
+}
+
 /// Design section 9: how often things may be asked for, in any of the three forms, and 0
 /// for no limit.
 #[test]
