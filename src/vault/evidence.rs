@@ -1,7 +1,7 @@
 //! What git has stored of each page: ciphertext is evidence of a class, whatever the
 //! rules say now.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::io::{self, BufReader, Read as _};
 use std::panic::resume_unwind;
@@ -12,7 +12,9 @@ use std::time::SystemTime;
 
 use unicode_normalization::UnicodeNormalization as _;
 
+use crate::access::class::NameCase;
 use crate::access::path::VaultPath;
+use crate::search::query::path_key;
 use crate::vault::fingerprint::Identity;
 use crate::vault::git::{Git, GitError};
 
@@ -21,6 +23,9 @@ pub(super) const CIPHERTEXT_MARK: &[u8] = b"\0GITCRYPT\0";
 
 /// Fewer blobs than these are read sooner than a second process is started.
 const WORTH_TWO_PROCESSES: usize = 1000;
+
+/// So many blobs are remembered for each file, before those of the past are forgotten.
+const MOST_PER_FILE: usize = 3;
 
 /// Whether bytes begin like ciphertext of git-crypt.
 pub(super) fn is_ciphertext(bytes: &[u8]) -> bool {
@@ -84,6 +89,8 @@ enum Kind {
 pub(super) struct Stored {
     /// The paths with ciphertext in the index or in the current commit, composed.
     encrypted: BTreeSet<String>,
+    /// The same without their letter case, where names are the same without it.
+    folded: Option<BTreeSet<String>>,
     /// The rule files in the index, relative to the vault.
     staged_rules: Vec<String>,
 }
@@ -91,7 +98,10 @@ pub(super) struct Stored {
 impl Stored {
     /// Whether there is ciphertext under this path.
     pub(super) fn is_encrypted(&self, path: &str) -> bool {
-        self.encrypted.contains(path)
+        match &self.folded {
+            Some(folded) => folded.contains(&path_key(path)),
+            None => self.encrypted.contains(path),
+        }
     }
 
     /// The rule files that are ciphertext: git falls back to them when the disk has
@@ -113,6 +123,9 @@ pub(super) struct IndexPlace<'a> {
     pub(super) file: Option<&'a Path>,
     /// Relative to the vault.
     pub(super) rules_above: Vec<String>,
+    /// Whether names that differ in letter case are the same: the disk may then spell a
+    /// file otherwise than the index does.
+    pub(super) case: NameCase,
 }
 
 impl Blobs {
@@ -128,7 +141,7 @@ impl Blobs {
         let stored = match self.stored.take() {
             Some(kept) if index_is_known && commit_is_known => kept,
             kept => {
-                let stored = self.combine();
+                let stored = self.combine(index.case);
                 kept.filter(|kept| **kept == stored).unwrap_or_else(|| Arc::new(stored))
             }
         };
@@ -147,12 +160,15 @@ impl Blobs {
         self.committed = None;
     }
 
-    fn combine(&self) -> Stored {
+    fn combine(&self, case: NameCase) -> Stored {
         let staged = self.staged.as_ref().map(|staged| &staged.listing);
         let committed = self.committed.as_ref().map(|committed| &committed.listing);
         let all = staged.into_iter().chain(committed).flat_map(|listing| &listing.encrypted);
+        let encrypted: BTreeSet<String> = all.map(|path| path.nfc().collect()).collect();
+        let folded = || encrypted.iter().map(|path| path_key(path)).collect();
         Stored {
-            encrypted: all.map(|path| path.nfc().collect()).collect(),
+            folded: (case == NameCase::Folded).then(folded),
+            encrypted,
             staged_rules: staged.map(|listing| listing.rule_files.clone()).unwrap_or_default(),
         }
     }
@@ -221,6 +237,11 @@ impl Blobs {
         let unknown: BTreeSet<&str> = regular().map(|file| file.blob).filter(is_unknown).collect();
         if !unknown.is_empty() {
             self.encrypted.extend(read_blobs(git, &unknown)?);
+        }
+        // A vault that has been followed for years remembers no more than a new one.
+        if self.encrypted.len() > MOST_PER_FILE * files.len().max(WORTH_TWO_PROCESSES) {
+            let present: HashSet<&str> = files.iter().map(|file| file.blob).collect();
+            self.encrypted.retain(|blob, _| present.contains(&**blob));
         }
         let is_encrypted =
             |file: &&StoredFile<'_>| self.encrypted.get(file.blob).copied().unwrap_or(true);

@@ -341,7 +341,7 @@ impl Surveyor {
 
 fn index_place<'a>(repository: &'a Repository, root: &Root) -> IndexPlace<'a> {
     let rules_above = repository.rules_above(root.path());
-    IndexPlace { file: repository.index(), rules_above }
+    IndexPlace { file: repository.index(), rules_above, case: repository.name_case() }
 }
 
 fn pages(walk: &Walk, folders: &[Ruled], stored: &Stored) -> SurveyedPages {

@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
+use crate::vault::evidence::CIPHERTEXT_MARK;
+
 use super::{
     CONFIDENTIAL, Folder, HIDDEN, ORDINARY, PEOPLE, UNAVAILABLE, assert_in_doubt,
     assert_unavailable,
@@ -167,6 +169,21 @@ fn ignorecase_folds_the_people_folder() {
     assert_eq!(vault.class("Wiki/People/eve.md"), CONFIDENTIAL);
     folder.git(&["config", "core.ignorecase", "true"]);
     assert_eq!(vault.class("Wiki/People/eve.md"), PEOPLE);
+}
+
+/// Where names are the same without their letter case, the disk may spell a file otherwise
+/// than git's index does: ciphertext there is evidence all the same.
+#[test]
+fn stored_ciphertext_counts_for_a_file_in_other_letter_case() {
+    let folder = Folder::repository();
+    folder.write(".gitattributes", "");
+    folder.write("open/was.md", [CIPHERTEXT_MARK, b"nonce-nonce-text"].concat());
+    folder.commit();
+    folder.remove("open/was.md");
+    folder.write("Open/Was.md", "plain text");
+    assert_eq!(folder.open().class("Open/Was.md"), ORDINARY);
+    folder.git(&["config", "core.ignorecase", "true"]);
+    assert_eq!(folder.open().class("Open/Was.md"), CONFIDENTIAL);
 }
 
 #[test]
