@@ -54,11 +54,10 @@ pub fn write_hits(
         writeln!(answer, "{}", paint.text(Role::Aside, &words))?;
     }
     if hits.is_empty() {
-        return writeln!(
-            answer,
-            "No note matches {}.",
-            paint.text(Role::Aside, &reading.interpreted)
-        );
+        writeln!(answer, "No note matches {}.", paint.text(Role::Aside, &reading.interpreted))?;
+    }
+    for filter in &reading.unmatched {
+        writeln!(answer, "{}", paint.text(Role::Aside, &filter.to_string()))?;
     }
     for NoteHit { note, passage, .. } in hits {
         let lines = passage.lines.as_ref().map(|lines| format!(":{}", lines.start()));
@@ -111,10 +110,12 @@ pub fn as_json(results: &SearchResults) -> Value {
         .iter()
         .map(|(typed, instead)| json!({ "typed": typed, "instead": instead }))
         .collect();
+    let unmatched: Vec<String> = reading.unmatched.iter().map(ToString::to_string).collect();
     json!({
         "interpreted": reading.interpreted,
         "ignored": reading.ignored,
         "corrected": corrected,
+        "unmatched": unmatched,
         "total": total,
         "has_more": has_more,
         "hits": hits,

@@ -3,6 +3,7 @@
 //! Whatever stands in here was computed for one viewer, from the pages that this
 //! viewer may see.
 
+use std::fmt;
 use std::ops::{Range, RangeInclusive};
 
 use jiff::Timestamp;
@@ -113,6 +114,29 @@ pub struct QueryReading {
     pub ignored: Vec<String>,
     /// What was searched for instead of words that no note has: (typed, instead).
     pub corrected: Vec<(String, String)>,
+    /// If nothing matches, the filters that no visible note passes by itself.
+    pub unmatched: Vec<Unmatched>,
+}
+
+/// A filter that no visible note passes. Whether a hidden one does makes no difference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unmatched {
+    /// The folder that is searched.
+    Folder,
+    /// A tag.
+    Tag(String),
+    /// A part of a path.
+    Path(String),
+}
+
+impl fmt::Display for Unmatched {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder => write!(formatter, "No visible note is under this folder."),
+            Self::Tag(tag) => write!(formatter, "No visible note has the tag \"{tag}\"."),
+            Self::Path(path) => write!(formatter, "No visible path contains \"{path}\"."),
+        }
+    }
 }
 
 /// A note that answers a query.

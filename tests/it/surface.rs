@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::support::{McpClient, OAuthClient, TestApp, VaultBuilder};
 
-const MISSING: &str = "There is no such page, or it is not open to this client.";
+const MISSING: &str = "There is no such page, or it is not open to this client. \
+    Search for words of its title to get the exact path.";
 
 /// A vault with ordinary pages, one about a person and one that nobody sees.
 fn vault() -> VaultBuilder {

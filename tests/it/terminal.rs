@@ -42,6 +42,7 @@ fn results() -> SearchResults {
             interpreted: "wärmepumpe".to_owned(),
             ignored: vec!["die".to_owned()],
             corrected: vec![("wärmpumpe".to_owned(), "wärmepumpe".to_owned())],
+            unmatched: Vec::new(),
         },
     }
 }

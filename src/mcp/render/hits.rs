@@ -1,7 +1,6 @@
 //! Hits of a search, so written that they fit the answer.
 
 use std::fmt::Write as _;
-use std::ops::Range;
 
 use rmcp::model::{CallToolResult, ContentBlock, Resource};
 use schemars::JsonSchema;
@@ -11,7 +10,13 @@ use super::{count, date, hashed, length, moment, shortened, single_line, source}
 use crate::access::path::VaultPath;
 use crate::mcp::tools::answer;
 use crate::mcp::uri::VaultUri;
-use crate::vault::answers::{NoteHit, NoteSummary, Passage, QueryReading, SearchResults};
+use crate::vault::answers::{NoteHit, NoteSummary, QueryReading, SearchResults, Unmatched};
+
+pub(in crate::mcp) use self::cut::cut;
+use self::shape::{SHAPES, Shape};
+
+mod cut;
+mod shape;
 
 /// The longest answer to a search with the default limit, in bytes, less what the
 /// protocol puts around it: the whole stays under 8,000.
@@ -29,45 +34,6 @@ pub(in crate::mcp) const fn most_bytes(limit: usize, default: u32) -> usize {
 /// Why nothing is found by its meaning (L28).
 pub(in crate::mcp) const SEMANTIC: &str = "off: no model";
 
-/// How much of each hit is shown: characters of the snippet, of the first hits and of
-/// the others, tags, headings, characters of the title. When an answer is too long, what
-/// is said of the later hits gives way first: the answer is likelier among the first.
-const SHAPES: [Shape; 10] = [
-    Shape::of([260, 260], 8, 4, 120),
-    Shape::of([260, 200], 8, 4, 120),
-    Shape::of([260, 150], 6, 3, 120),
-    Shape::of([240, 110], 5, 2, 100),
-    Shape::of([220, 80], 3, 2, 80),
-    Shape::of([200, 60], 2, 1, 60),
-    Shape::of([160, 50], 1, 1, 60),
-    Shape::of([120, 40], 1, 0, 50),
-    Shape::of([80, 40], 0, 0, 40),
-    Shape::of([40, 40], 0, 0, 40),
-];
-
-/// So many hits are the first ones.
-const FIRST: usize = 3;
-
-#[derive(Clone, Copy)]
-struct Shape {
-    snippets: [usize; 2],
-    tags: usize,
-    headings: usize,
-    title: usize,
-}
-
-impl Shape {
-    const fn of(snippets: [usize; 2], tags: usize, headings: usize, title: usize) -> Self {
-        Self { snippets, tags, headings, title }
-    }
-
-    /// The characters of the snippet of a hit, by its place.
-    fn snippet(self, place: usize) -> usize {
-        let [first, other] = self.snippets;
-        if place < FIRST { first } else { other }
-    }
-}
-
 /// What `search_notes` answers.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::mcp) struct SearchAnswer<'a> {
@@ -83,6 +49,9 @@ pub(in crate::mcp) struct SearchAnswer<'a> {
     /// Words that no note has, and what was searched for instead.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     corrected: Vec<Correction>,
+    /// If nothing matches: filters that no note passes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unmatched: Vec<String>,
     /// Whether meaning was searched too.
     semantic: &'static str,
     /// Gives the next hits.
@@ -163,10 +132,10 @@ pub(in crate::mcp) fn fitting(
     }
 }
 
-/// What a hit takes at least: its path stands in an answer three times, and what is
-/// around it takes more than this.
+/// What a hit takes at least: its path stands in an answer twice, and what is around it
+/// takes more than this.
 pub(in crate::mcp) fn least_bytes(note: &NoteSummary) -> usize {
-    3 * note.path.as_str().len() + 170
+    2 * note.path.as_str().len() + 170
 }
 
 /// When a note was changed last, as it is written.
@@ -218,9 +187,9 @@ impl Page<'_> {
             let entry = self.entry(place, hit, shape);
             let mut line = String::new();
             self.push_line(&mut line, place, &entry);
-            let resource = ContentBlock::resource_link(link(self.vault, hit, shape));
+            let resource = self.link(place, hit, shape).map(ContentBlock::resource_link);
             // The marks around the line make up for the commas.
-            length(&entry) + length(&line) + length(&resource)
+            length(&entry) + length(&line) + resource.map_or(0, |resource| length(&resource))
         };
         self.results.hits[..shown].iter().enumerate().map(size).collect()
     }
@@ -230,7 +199,7 @@ impl Page<'_> {
         let entries: Vec<HitEntry> =
             hits.iter().enumerate().map(|(place, hit)| self.entry(place, hit, shape)).collect();
         let text = self.as_text(&entries, next);
-        let QueryReading { interpreted, ignored, corrected } = &self.results.reading;
+        let QueryReading { interpreted, ignored, corrected, unmatched } = &self.results.reading;
         let correction = |(typed, instead): &(String, String)| Correction {
             typed: shortened(typed, WORD_CHARACTERS),
             instead: shortened(instead, WORD_CHARACTERS),
@@ -242,11 +211,13 @@ impl Page<'_> {
             interpreted: shortened(interpreted, INTERPRETED_CHARACTERS),
             ignored: ignored.map(|word| shortened(word, WORD_CHARACTERS)).collect(),
             corrected: corrected.iter().take(WORDS).map(correction).collect(),
+            unmatched: unmatched.iter().take(WORDS).map(sentence).collect(),
             semantic: SEMANTIC,
             next_cursor: next.cursor().to_owned(),
         };
         let mut result = answer(&structure, text);
-        let links = hits.iter().map(|hit| link(self.vault, hit, shape));
+        let links = hits.iter().enumerate();
+        let links = links.filter_map(|(place, hit)| self.link(place, hit, shape));
         result.content.extend(links.map(ContentBlock::resource_link));
         result
     }
@@ -255,8 +226,14 @@ impl Page<'_> {
         HitEntry::of(hit, &self.dates[place], shape, shape.snippet(place))
     }
 
+    fn link(&self, place: usize, hit: &NoteHit, shape: Shape) -> Option<Resource> {
+        let uri = || VaultUri::of_note(self.vault, hit.note.path.as_str()).to_string();
+        let title = || shortened(&hit.note.title, shape.title / 2);
+        shape.has_link(place).then(|| Resource::new(uri(), title()))
+    }
+
     fn as_text(&self, entries: &[HitEntry<'_>], next: &Next) -> String {
-        let QueryReading { interpreted, ignored, corrected } = &self.results.reading;
+        let QueryReading { interpreted, ignored, corrected, unmatched } = &self.results.reading;
         let mut text = match self.results.total {
             0 => "No note matches".to_owned(),
             total => count(total, "note matches", "notes match"),
@@ -273,6 +250,9 @@ impl Page<'_> {
             let _ = write!(text, "; no note has {typed}, searched for {instead}");
         }
         text.push_str(".\n");
+        for filter in unmatched.iter().take(WORDS) {
+            let _ = writeln!(text, "{}", sentence(filter));
+        }
         for (place, entry) in entries.iter().enumerate() {
             self.push_line(&mut text, place, entry);
         }
@@ -307,36 +287,15 @@ impl Page<'_> {
     }
 }
 
-/// A part of a text without the words that it would cut, as far as they stand outside of
-/// what is to be shown.
-fn between_words(text: &[char], part: Range<usize>, shown: Range<usize>) -> (usize, usize) {
-    let cuts = |at: usize| {
-        at > 0 && at < text.len() && !text[at - 1].is_whitespace() && !text[at].is_whitespace()
-    };
-    let (mut start, mut end) = (part.start, part.end);
-    if cuts(start)
-        && let Some(blank) = (start..shown.start).find(|at| text[*at].is_whitespace())
-    {
-        start = blank + 1;
-    }
-    if cuts(end)
-        && let Some(blank) = (shown.end.max(start)..end).rfind(|at| text[*at].is_whitespace())
-    {
-        end = blank;
-    }
-    (start, end)
-}
-
 /// A query of 4 KiB need not come back whole.
 const INTERPRETED_CHARACTERS: usize = 300;
 const WORDS: usize = 12;
 const WORD_CHARACTERS: usize = 40;
 const HEADING_CHARACTERS: usize = 80;
+const SENTENCE_CHARACTERS: usize = 120;
 
-fn link(vault: &str, hit: &NoteHit, shape: Shape) -> Resource {
-    let path = &hit.note.path;
-    let uri = VaultUri::of_note(vault, path.as_str()).to_string();
-    Resource::new(uri, shortened(&hit.note.title, shape.title / 2))
+fn sentence(filter: &Unmatched) -> String {
+    shortened(&filter.to_string(), SENTENCE_CHARACTERS)
 }
 
 impl<'a> HitEntry<'a> {
@@ -365,31 +324,4 @@ impl<'a> HitEntry<'a> {
             conflict_of: note.conflict_of.as_ref().map(VaultPath::as_str).unwrap_or_default(),
         }
     }
-}
-
-/// A passage with at most `most` characters, cut around its first match, and where the
-/// matches are then.
-pub(in crate::mcp) fn cut(passage: &Passage, most: usize) -> (String, Vec<Range<usize>>) {
-    if passage.text.chars().nth(most).is_none() {
-        return (passage.text.clone(), passage.matches.clone());
-    }
-    let characters: Vec<char> = passage.text.chars().collect();
-    let first = passage.matches.first().cloned().unwrap_or_default();
-    // A quarter of what is shown stands before the match, if all of the match fits behind.
-    let before = (most / 4).min(most.saturating_sub(first.len()));
-    let start = first.start.saturating_sub(before).min(characters.len() - most);
-    let end = start + most;
-    let (start, end) = between_words(&characters, start..end, first.start..first.end.min(end));
-    let mut text = String::new();
-    if start > 0 {
-        text.push('…');
-    }
-    let moved = usize::from(start > 0);
-    text.extend(&characters[start..end]);
-    if end < characters.len() {
-        text.push('…');
-    }
-    let inside = passage.matches.iter().filter(|found| found.start >= start && found.end <= end);
-    let matches = inside.map(|found| found.start - start + moved..found.end - start + moved);
-    (text, matches.collect())
 }

@@ -89,7 +89,10 @@ fn a_default_answer_stays_under_eight_thousand_bytes() {
         assert!(bytes < 8_000, "row {number}: {bytes}");
         assert!(shown(&result) >= least, "row {number}: {}", shown(&result));
         assert_eq!(structure(&result)["next_cursor"].as_str().unwrap().len(), 400);
-        assert_eq!(result.content.len(), 1 + shown(&result), "a link for each");
+        // Where paths are long, only the first ones have a link, which says the path again.
+        let links = result.content.len() - 1;
+        let (all, first) = (shown(&result), shown(&result).min(3));
+        assert!(links == all || number > 0 && links == first, "row {number}: {links}");
     }
 }
 
@@ -109,7 +112,7 @@ fn the_first_hits_have_the_longest_snippets() {
         hits.iter().map(|hit| hit["snippet"].as_str().unwrap().chars().count()).collect();
     assert_eq!(lengths.len(), 10);
     // They end between words.
-    assert!(lengths[2] >= 70 && lengths[9] >= 36, "{lengths:?}");
+    assert!(lengths[2] >= 110 && lengths[9] >= 55, "{lengths:?}");
 }
 
 /// L61: larger answers have a cap, and a cursor for the rest.

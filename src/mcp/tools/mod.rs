@@ -66,7 +66,8 @@ pub(super) fn router(toolsets: Toolsets) -> ToolRouter<McpServer> {
 pub(super) struct Refusal(Cow<'static, str>);
 
 /// Absent, forbidden and misspelt are one text, and it repeats nothing of the request.
-pub(super) const NO_SUCH_PAGE: &str = "There is no such page, or it is not open to this client.";
+pub(super) const NO_SUCH_PAGE: &str = "There is no such page, or it is not open to this client. \
+    Search for words of its title to get the exact path.";
 const LOCKED: &str = "The page is encrypted, and locked on the machine that serves it. \
     Its owner can unlock it there with git-crypt.";
 const NOT_TEXT: &str = "The page is not readable text, or it is too large to be served.";

@@ -265,6 +265,17 @@ fn data_addresses_are_left_out() {
     check("data: a, b data:x", &["data", "a", "b", "data|datax", "x"]);
 }
 
+/// What stands for a blank in an address is no part of the word behind it.
+#[test]
+fn escapes_in_addresses_are_no_words() {
+    check(
+        "02%20-%20Community/My%20notes.md",
+        &["02", "communiti|communitymy", "my", "note|notesmd", "md"],
+    );
+    check("caf%C3%A9.md", &["caf", "md"]);
+    check("5 %20 100%2 %zz 7%20", &["5", "20", "100", "2", "zz", "7", "20"]);
+}
+
 /// L58: nobody types a key of a thousand letters.
 #[test]
 fn overlong_words_are_cut() {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use crate::search::index::{Namespace, PartitionSet};
 use crate::search::passage::{Searched, Window, best_passage};
-use crate::search::query::Query;
+use crate::search::query::{Query, path_key};
 use crate::search::ranking::Request;
 use crate::vault::analyzers::Lent;
 use crate::vault::answers::{
-    NoteHit, Passage, Passages, QueryReading, SearchRequest, SearchResults, shown_mark,
+    NoteHit, Passage, Passages, QueryReading, SearchRequest, SearchResults, Unmatched, shown_mark,
 };
 use crate::vault::catalog::{CONFLICT_COPY, Note};
 use crate::vault::library::lists::Within;
@@ -74,12 +74,38 @@ pub(in crate::vault) fn search(
         };
         hits.push(NoteHit { note, score: hit.score, passage });
     }
+    let is_nothing = ranked.total == 0;
+    let unmatched = if is_nothing { unmatched(view, query, folder) } else { Vec::new() };
     let reading = QueryReading {
         interpreted: query.interpreted().to_owned(),
         ignored: query.ignored.clone(),
         corrected: ranked.corrected,
+        unmatched,
     };
     Ok(SearchResults { hits, total: ranked.total, has_more, reading })
+}
+
+/// The filters that nothing passes, so that a misspelt one is not taken for an answer.
+fn unmatched(view: &View<'_>, query: &Query, folder: &str) -> Vec<Unmatched> {
+    let inbox = view.inbox_for(folder);
+    let has = |place: &dyn Fn(&str) -> bool| view.notes(inbox).any(|it| place(it.path.as_str()));
+    let mut unmatched = Vec::new();
+    let place = Within::folder(folder, true);
+    if !folder.is_empty() && !has(&|path| place.has(path)) {
+        unmatched.push(Unmatched::Folder);
+    }
+    let index = view.shelf.index();
+    for (_, tag) in query.tags.iter().filter(|(is_wanted, _)| *is_wanted) {
+        if index.by_keyword(view.visible(inbox), Namespace::Tag, tag).is_empty() {
+            unmatched.push(Unmatched::Tag(tag.to_string()));
+        }
+    }
+    for (_, part) in query.paths.iter().filter(|(is_wanted, _)| *is_wanted) {
+        if !has(&|path| path_key(path).contains(&**part)) {
+            unmatched.push(Unmatched::Path(part.to_string()));
+        }
+    }
+    unmatched
 }
 
 /// The conflict copies whose originals are visible: each would stand beside its original

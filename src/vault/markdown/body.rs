@@ -250,10 +250,7 @@ impl<'a> Reader<'a> {
             Address::Before(place) => place,
             Address::Text | Address::None => bytes.end..bytes.end,
         };
-        // A picture that is written into the address has no words (L58).
-        if !self.source[place.clone()].contains(";base64,") {
-            self.found.spans.add(self.source, place, SpanKind::Aside);
-        }
+        self.found.spans.add(self.source, place, SpanKind::Aside);
         self.inline.interrupt(bytes.start);
         if let Some(outer) = self.links.last_mut() {
             outer.inner_end = bytes.end;

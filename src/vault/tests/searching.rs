@@ -11,7 +11,7 @@ use crate::clock::{Clock, UnixTime};
 use crate::contract::scope::{Scope, ScopeSet};
 use crate::search::analysis::{Language, Languages};
 use crate::trials::computed;
-use crate::vault::answers::{NoteHit, Passage, Passages, Relation, SearchRequest};
+use crate::vault::answers::{NoteHit, Passage, Passages, Relation, SearchRequest, Unmatched};
 use crate::vault::{ReadError, Settings, Vault};
 
 fn paths(hits: &[NoteHit]) -> Vec<&str> {
@@ -35,6 +35,36 @@ fn hits_are_pages_of_the_viewer() {
         assert_eq!(vault.search(&viewer(scopes), "*", 10).map(|hits| hits.len()), Ok(count));
     }
     assert_eq!(vault.search(&everything(), "canary", 2).map(|hits| hits.len()), Ok(2));
+}
+
+/// A filter that nothing passes is named, so that a misspelt one is not taken for an
+/// answer; what only a hidden page would pass is nothing.
+#[test]
+fn filters_that_nothing_passes_are_named() {
+    let folder = Folder::repository();
+    folder.write("open/a.md", "---\ntags: [house]\n---\nthe word canary\n");
+    folder.write("closed/b.md", "---\ntags: [money]\n---\nthe word canary\n");
+    let vault = folder.open_kept();
+    let unmatched = |query: &str, folder: &str| {
+        let request = SearchRequest {
+            query: query.to_owned(),
+            folder: folder.to_owned(),
+            limit: 10,
+            shown: Vec::new(),
+            passages: Passages::None,
+        };
+        let found = vault.vault.search_notes(&viewer(&[Scope::Read]), &request).expect("an answer");
+        found.reading.unmatched
+    };
+    let tag = |name: &str| Unmatched::Tag(name.to_owned());
+    assert_eq!(unmatched("canary tag:house", "open"), []);
+    assert_eq!(unmatched("canary tag:huose", ""), [tag("huose")]);
+    assert_eq!(unmatched("canary tag:money", ""), [tag("money")]);
+    for folder in ["opne", "closed", "nowhere/below"] {
+        assert_eq!(unmatched("canary", folder), [Unmatched::Folder], "{folder}");
+    }
+    assert_eq!(unmatched("path:closed", ""), [Unmatched::Path("closed".to_owned())]);
+    assert_eq!(unmatched("elephant tag:house path:open", "open"), []);
 }
 
 #[test]
