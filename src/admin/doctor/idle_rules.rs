@@ -70,20 +70,8 @@ fn fitting(
 
 /// Every file below a folder, relative to it. Links are not followed.
 fn files_below(root: &Path) -> Vec<PathBuf> {
-    let (mut files, mut folders) = (Vec::new(), vec![root.to_owned()]);
-    while let Some(folder) = folders.pop() {
-        let Ok(entries) = fs::read_dir(&folder) else { continue };
-        for entry in entries.flatten() {
-            let (path, name) = (entry.path(), entry.file_name());
-            let Ok(kind) = entry.file_type() else { continue };
-            if !kind.is_dir() {
-                files.extend(path.strip_prefix(root).ok().map(Path::to_owned));
-            } else if name != ".git" {
-                folders.push(path);
-            }
-        }
-    }
-    files
+    let files = rules::files_below(root, |name| name != ".git").into_iter();
+    files.filter_map(|(path, _)| path.strip_prefix(root).ok().map(Path::to_owned)).collect()
 }
 
 /// A file of our own outside of the vault, which goes with the value.

@@ -1,7 +1,8 @@
 //! Rule files that say something else than their author meant: git reads these lines
 //! without a word, and they protect nothing.
 
-use std::fs;
+use std::ffi::OsStr;
+use std::fs::{self, FileType};
 use std::path::{Path, PathBuf};
 
 use super::Finding;
@@ -15,20 +16,35 @@ const LONGEST_LINE: usize = 2048;
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "rule files are no pages")]
 pub fn files_in(root: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let all = files_below(root, |name| !name.to_string_lossy().starts_with('.'));
+    let is_rule_file = |(path, kind): &(PathBuf, FileType)| {
+        kind.is_file() && path.file_name() == Some(FILE.as_ref())
+    };
+    let rule_files = all.into_iter().filter(is_rule_file).map(|(path, _)| path);
+    let mut files: Vec<_> =
+        rule_files.filter_map(|path| fs::read(&path).ok().map(|bytes| (path, bytes))).collect();
+    files.sort();
+    files
+}
+
+/// Everything below a folder that is no folder itself, in the folders of names that are
+/// entered. Links are not followed.
+pub(super) fn files_below(
+    root: &Path,
+    enters: impl Fn(&OsStr) -> bool,
+) -> Vec<(PathBuf, FileType)> {
     let (mut files, mut folders) = (Vec::new(), vec![root.to_owned()]);
     while let Some(folder) = folders.pop() {
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         for entry in entries.flatten() {
-            let (path, name) = (entry.path(), entry.file_name());
             let Ok(kind) = entry.file_type() else { continue };
-            if kind.is_dir() && !name.to_string_lossy().starts_with('.') {
-                folders.push(path);
-            } else if kind.is_file() && name == FILE {
-                files.extend(fs::read(&path).ok().map(|bytes| (path, bytes)));
+            if !kind.is_dir() {
+                files.push((entry.path(), kind));
+            } else if enters(&entry.file_name()) {
+                folders.push(entry.path());
             }
         }
     }
-    files.sort();
     files
 }
 

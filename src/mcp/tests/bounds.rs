@@ -4,13 +4,12 @@ use std::fs;
 use std::sync::Arc;
 
 use axum::body::{Body, to_bytes};
-use axum::extract::Request;
 use rmcp::model::GetPromptRequestParams;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tower::ServiceExt as _;
 
-use super::viewer;
+use super::{tool_request, viewer};
 use crate::clock::Clock;
 use crate::contract::scope::ScopeSet;
 use crate::entropy::Entropy;
@@ -63,25 +62,8 @@ fn name(number: usize) -> String {
 
 /// What a tool answers to the owner, as bytes.
 async fn called(server: &McpServer, tool: &str, arguments: Value) -> String {
-    let message = json!({
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "tools/call",
-        "params": { "name": tool, "arguments": arguments, "_meta": {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {},
-        } },
-    });
-    let request = Request::post("/mcp")
-        .header("host", "localhost")
-        .header("content-type", "application/json")
-        .header("accept", "application/json, text/event-stream")
-        .header("mcp-protocol-version", "2026-07-28")
-        .header("mcp-method", "tools/call")
-        .header("mcp-name", tool)
-        .extension(VerifiedToken::unsigned("ann", "client", ScopeSet::ALL))
-        .body(Body::from(message.to_string()))
-        .unwrap();
+    let mut request = tool_request(tool, &arguments);
+    request.extensions_mut().insert(VerifiedToken::unsigned("ann", "client", ScopeSet::ALL));
     let response = server.clone().into_http(Arc::default()).oneshot(request).await.unwrap();
     let body = to_bytes(Body::new(response.into_body()), usize::MAX).await.unwrap();
     String::from_utf8(body.to_vec()).unwrap()

@@ -93,17 +93,18 @@ async fn a_panic_is_contained_wherever_it_happens() {
     assert_eq!(contain(off_thread).await, Err::<(), _>(Panicked));
 }
 
-async fn call(server: McpServer, tool: &str) -> Value {
+/// A stateless request to call a tool, from nobody yet.
+fn tool_request(tool: &str, arguments: &Value) -> Request<Body> {
     let message = json!({
         "jsonrpc": "2.0",
         "id": 1,
         "method": "tools/call",
-        "params": { "name": tool, "arguments": { "query": "a" }, "_meta": {
+        "params": { "name": tool, "arguments": arguments, "_meta": {
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {},
         } },
     });
-    let request = Request::post("/mcp")
+    Request::post("/mcp")
         .header("host", "localhost")
         .header("content-type", "application/json")
         .header("accept", "application/json, text/event-stream")
@@ -111,7 +112,11 @@ async fn call(server: McpServer, tool: &str) -> Value {
         .header("mcp-method", "tools/call")
         .header("mcp-name", tool)
         .body(Body::from(message.to_string()))
-        .unwrap();
+        .unwrap()
+}
+
+async fn call(server: McpServer, tool: &str) -> Value {
+    let request = tool_request(tool, &json!({ "query": "a" }));
     let response = server.into_http(std::sync::Arc::default()).oneshot(request).await.unwrap();
     let body = to_bytes(Body::new(response.into_body()), usize::MAX).await.unwrap();
     serde_json::from_slice(&body).unwrap()
