@@ -50,8 +50,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Adds a choice, if that is not too much. Words are scored, unless a note may do
-    /// without them.
+    /// Adds a choice, if that is not too much.
     fn choose(&mut self, choices: Vec<Choice>, piece: String) {
         self.has_operators = true;
         if self.query.choices.contains(&choices) {
@@ -66,6 +65,8 @@ impl Reading<'_> {
         if choices.iter().all(|choice| matches!(choice, Choice::Words(_))) {
             let room = MOST_CLAUSES.saturating_sub(self.query.scored.len());
             self.query.scored.extend(clauses(&choices).take(room).cloned());
+        } else {
+            self.optional.extend(clauses(&choices).cloned());
         }
         self.query.choices.push(choices);
         self.pieces.push(piece);

@@ -47,7 +47,8 @@ const MOST_FILTERS: usize = 32;
 /// What somebody looks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// What is scored, in the order of the query.
+    /// What is scored, in the order of the query. If it is nothing, because there are only
+    /// filters and exclusions, notes are listed by date.
     pub scored: Vec<Clause>,
     /// What must not be in a note.
     pub excluded: Vec<Clause>,
@@ -57,6 +58,9 @@ pub struct Query {
     pub paths: Vec<(bool, Box<str>)>,
     /// Of each of these a note must have at least one.
     pub choices: Vec<Vec<Choice>>,
+    /// Whether a note may answer without anything that is scored, for it has a tag or a
+    /// path instead: `tag:x OR word`.
+    pub is_scored_optionally: bool,
     /// The whole query as if it were a title, in each language: its terms, separated by
     /// blanks. Empty if it is more than words.
     pub whole: Vec<Box<str>>,
@@ -90,13 +94,6 @@ impl Query {
             reading.read_alternatives(alternatives);
         }
         reading.finish(text)
-    }
-
-    /// Whether there is nothing to score: only filters and exclusions, or nothing at
-    /// all. Notes are then listed by date.
-    #[must_use]
-    pub fn is_filter_only(&self) -> bool {
-        self.scored.is_empty()
     }
 
     /// Whether it has nothing that can be looked for, such as a lone `"`: no note answers
@@ -172,6 +169,8 @@ struct Reading<'t> {
     today: &'t ZonedDateTime,
     /// Words that are only looked for if there are no others.
     stop_words: Vec<(String, Clause)>,
+    /// Words of choices that a note may do without: only looked for if nothing else is.
+    optional: Vec<Clause>,
     /// The normal form, a piece for each item that means something.
     pieces: Vec<String>,
     has_operators: bool,
@@ -186,6 +185,7 @@ impl<'t> Reading<'t> {
             reader: Reader::new(languages),
             today,
             stop_words: Vec::new(),
+            optional: Vec::new(),
             pieces: Vec::new(),
             has_operators: false,
             phrases: 0,
@@ -359,6 +359,11 @@ impl<'t> Reading<'t> {
         }
         for (typed, _) in std::mem::take(&mut self.stop_words) {
             self.ignore(typed);
+        }
+        if self.query.scored.is_empty() && !self.optional.is_empty() {
+            self.query.scored = std::mem::take(&mut self.optional);
+            self.query.scored.truncate(MOST_CLAUSES);
+            self.query.is_scored_optionally = true;
         }
         if !self.has_operators {
             self.query.whole = self.reader.titles(text);

@@ -186,6 +186,12 @@ fn of_what_or_joins_one_is_needed() {
     assert_eq!(choices("tag:a OR tag:b tag:c OR +d"), [["tag:a", "tag:b"], ["tag:c", "d"]]);
     assert_eq!(choices("tag:a OR \"iron lid\""), [["tag:a", "iron~lid"]]);
     assert_eq!(parse("tag:a OR \"iron lid\"").interpreted(), "tag:a OR \"iron lid\"");
+    // A word that a note may do without counts only if there are no others.
+    check("tag:a OR iron", &["iron"], &[]);
+    check("tag:a OR iron pot", &["pot"], &[]);
+    for (text, is_optional) in [("tag:a OR iron", true), ("pot tag:a OR iron", false)] {
+        assert_eq!(parse(text).is_scored_optionally, is_optional, "{text}");
+    }
     // Any word may match in any case; days, exclusions and what is nothing are no choice.
     for text in ["pot OR lid", "tag:a OR", "OR tag:a", "tag:a OR -tag:b", "tag:a OR ?"] {
         assert_eq!(choices(text), Vec::<Vec<String>>::new(), "{text}");
@@ -243,7 +249,7 @@ fn titles_tags_and_paths_are_fields() {
     };
     assert_eq!(filters(&query.tags), [(true, "inbox".into()), (false, "to do".into())]);
     assert_eq!(filters(&query.paths), [(true, "wiki/".into()), (false, "old".into())]);
-    assert!(query.is_filter_only() && query.whole.is_empty());
+    assert!(query.scored.is_empty() && query.whole.is_empty());
 }
 
 #[test]

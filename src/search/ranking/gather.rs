@@ -17,6 +17,9 @@ pub(super) struct Search<'s, P> {
     pub(super) wanted: &'s [Wanted],
     pub(super) scoring: Scoring,
     pub(super) filter: &'s Filter,
+    /// If documents may answer without anything that is scored: the order of those whose
+    /// scores are equal.
+    pub(super) unscored: Option<&'s dyn Fn(&P, &P) -> Ordering>,
 }
 
 /// What was found so far for each document of a part.
@@ -43,13 +46,13 @@ impl<P: Clone> Search<'_, P> {
         let mut total = 0;
         let mut tally = Tally::default();
         for place in 0..self.parts.len() {
-            if !self.tally(place, &mut tally) {
+            if !self.tally(place, &mut tally) && self.unscored.is_none() {
                 continue;
             }
             let titles = self.with_whole_title(place, request);
             let mut titles = titles.iter().peekable();
             for (document, (count, score)) in (0..).zip(tally.counts.iter().zip(&tally.scores)) {
-                if *count == 0
+                if *count == 0 && self.unscored.is_none()
                     || count / REQUIRED < required
                     || !self.filter.lets_in(self.parts, (place, document), request)
                 {
@@ -134,8 +137,11 @@ impl<P: Clone> Search<'_, P> {
     /// The better first.
     fn order(&self, left: &Candidate, right: &Candidate) -> Ordering {
         let key = |one: &Candidate| self.parts[one.part].segment().key(one.document);
+        let payload = |one: &Candidate| self.parts[one.part].segment().payload(one.document);
+        let unscored = |order: &dyn Fn(&P, &P) -> Ordering| order(payload(left), payload(right));
         (right.rank.cmp(&left.rank))
             .then_with(|| right.score.total_cmp(&left.score))
+            .then_with(|| self.unscored.map_or(Ordering::Equal, unscored))
             .then_with(|| key(left).cmp(key(right)))
     }
 

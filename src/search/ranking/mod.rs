@@ -44,8 +44,8 @@ pub struct Request<'r, P> {
     pub query: &'r Query,
     /// Which of the documents, by key and payload; all if there is nothing here.
     pub accept: Option<&'r Accept<'r, P>>,
-    /// The order of documents if the query has nothing that could be scored, such as
-    /// one that only excludes. What is equal in it is told apart by key.
+    /// The order of documents without anything that is scored, such as those of a query
+    /// that only excludes. What is equal in it is told apart by key.
     pub order: &'r dyn Fn(&P, &P) -> Ordering,
     /// At most so many documents.
     pub limit: usize,
@@ -111,7 +111,9 @@ impl<P: Clone> Index<P> {
             listed(&parts, &filter, request)
         } else {
             let scoring = Scoring::new(self.statistics(request.visible));
-            Search { parts: &parts, wanted: &wanted, scoring, filter: &filter }.run(request)
+            let unscored = request.query.is_scored_optionally.then_some(request.order);
+            Search { parts: &parts, wanted: &wanted, scoring, filter: &filter, unscored }
+                .run(request)
         };
         Ranked { hits, total, corrected: corrections.made }
     }

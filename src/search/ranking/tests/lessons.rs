@@ -127,6 +127,10 @@ fn one_of_several_tags_titles_or_paths_will_do() {
     assert_eq!(found("tag:food OR tag:work"), ["a.md", "c.md"]);
     assert_eq!(found("tag:food OR path:B -ham"), ["a.md", "b.md"]);
     assert_eq!(found("tag:food OR \"leek and soup\""), ["a.md", "c.md"]);
+    // Who has the words stands before who only has the tag.
+    assert_eq!(keys(&index, "tag:food OR \"leek and soup\""), ["c.md", "a.md"]);
+    assert_eq!(keys(&index, "tag:food OR +ham"), ["c.md", "a.md"]);
+    assert_eq!(keys(&index, "tag:food OR tag:work OR +nothing"), ["a.md", "c.md"]);
     assert_eq!(found("tag:no OR title:nothing"), Vec::<String>::new());
     // A mistyped word of a choice is corrected as any other.
     assert_eq!(found("title:soupp OR title:nothing"), ["a.md"]);

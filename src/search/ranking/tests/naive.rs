@@ -135,7 +135,7 @@ fn answer(all: &[Plain], query: &Query) -> Vec<(String, u8, f64)> {
                 .all(|choices| choices.iter().any(|choice| note.has_one(choice)))
             || query.scored.iter().any(|one| one.is_required && note.frequency(one).0 == 0);
         let has_any = query.scored.iter().any(|clause| note.frequency(clause).0 > 0);
-        if is_out || !(has_any || query.scored.is_empty()) {
+        if is_out || !(has_any || query.scored.is_empty() || query.is_scored_optionally) {
             continue;
         }
         let text_norm = norm(0.7, note.length, mean_length);
