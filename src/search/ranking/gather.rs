@@ -8,7 +8,7 @@ use super::matching::Match;
 use super::nearness::Nearness;
 use super::scoring::Scoring;
 use super::wanted::Wanted;
-use super::{CANDIDATES, Candidate, Hit, Rank, Request};
+use super::{CANDIDATES, Candidate, Hit, Order, Rank, Request};
 use crate::search::index::{Part, WHOLE_TITLES};
 
 /// A query with everything that its scores depend on.
@@ -19,7 +19,7 @@ pub(super) struct Search<'s, P> {
     pub(super) filter: &'s Filter,
     /// If documents may answer without anything that is scored: the order of those whose
     /// scores are equal.
-    pub(super) unscored: Option<&'s dyn Fn(&P, &P) -> Ordering>,
+    pub(super) unscored: Option<&'s Order<'s, P>>,
 }
 
 /// What was found so far for each document of a part.
@@ -138,7 +138,7 @@ impl<P: Clone> Search<'_, P> {
     fn order(&self, left: &Candidate, right: &Candidate) -> Ordering {
         let key = |one: &Candidate| self.parts[one.part].segment().key(one.document);
         let payload = |one: &Candidate| self.parts[one.part].segment().payload(one.document);
-        let unscored = |order: &dyn Fn(&P, &P) -> Ordering| order(payload(left), payload(right));
+        let unscored = |order: &Order<'_, P>| order(payload(left), payload(right));
         (right.rank.cmp(&left.rank))
             .then_with(|| right.score.total_cmp(&left.score))
             .then_with(|| self.unscored.map_or(Ordering::Equal, unscored))

@@ -36,6 +36,9 @@ mod tests;
 /// Whether a document counts, by its key and its payload.
 pub type Accept<'a, P> = dyn Fn(&str, &P) -> bool + 'a;
 
+/// The order of two documents, by their payloads.
+pub type Order<'a, P> = dyn Fn(&P, &P) -> Ordering + 'a;
+
 /// A question to an index.
 pub struct Request<'r, P> {
     /// What the asker may see. Nothing else has any influence.
@@ -46,7 +49,7 @@ pub struct Request<'r, P> {
     pub accept: Option<&'r Accept<'r, P>>,
     /// The order of documents without anything that is scored, such as those of a query
     /// that only excludes. What is equal in it is told apart by key.
-    pub order: &'r dyn Fn(&P, &P) -> Ordering,
+    pub order: &'r Order<'r, P>,
     /// At most so many documents.
     pub limit: usize,
 }
