@@ -83,9 +83,7 @@ enum Address {
     Behind,
     /// Before the text: the bytes.
     Before(Range<usize>),
-    /// It is the text.
-    Text,
-    /// In a definition, or it is no address but the text itself.
+    /// In a definition, or it is the text itself.
     None,
 }
 
@@ -139,9 +137,7 @@ impl<'a> Reader<'a> {
         }
         self.show(text);
         if !self.links.is_empty() {
-            let is_address = self.links.iter().any(|link| matches!(link.address, Address::Text));
-            let kind = if is_address { SpanKind::Aside } else { self.kind() };
-            self.add_inline(bytes, kind);
+            self.add_inline(bytes, self.kind());
         } else if text.len() == bytes.len() || text.contains(char::is_alphanumeric) {
             if !self.inline.extend(&bytes) {
                 self.end_run();
@@ -221,9 +217,8 @@ impl<'a> Reader<'a> {
             }
             LinkType::Inline => (targets::of_address(address, kind), Address::Behind),
             LinkType::Email => {
-                (targets::of_address(&format!("mailto:{address}"), kind), Address::Text)
+                (targets::of_address(&format!("mailto:{address}"), kind), Address::None)
             }
-            LinkType::Autolink => (targets::of_address(address, kind), Address::Text),
             _ => (targets::of_address(address, kind), Address::None),
         };
         let inner_end = bytes.start + bang + 1;
@@ -248,7 +243,7 @@ impl<'a> Reader<'a> {
         let place = match open.address {
             Address::Behind => outer(self.source, open.inner_end..bytes.end),
             Address::Before(place) => place,
-            Address::Text | Address::None => bytes.end..bytes.end,
+            Address::None => bytes.end..bytes.end,
         };
         self.found.spans.add(self.source, place, SpanKind::Aside);
         self.inline.interrupt(bytes.start);

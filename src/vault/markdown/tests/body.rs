@@ -208,6 +208,7 @@ fn spans_in_reading_order() {
         ("a `b` c", vec![(Prose, "a "), (Code, "b"), (Prose, " c")]),
         ("```rs\na\n\nb\n```", vec![(Code, "a\n\nb\n"), (Aside, "rs")]),
         ("[s](t.md \"u\") v", vec![(Prose, "s"), (Prose, " v"), (Aside, "t.md \"u\"")]),
+        ("a <https://x.y/z> b", vec![(Prose, "a "), (Prose, "https://x.y/z> b")]),
         ("[[Yellow fruit|Banana]]", vec![(Prose, "Banana"), (Aside, "Yellow fruit")]),
         ("[s][r]\n\n[r]: t.md", vec![(Prose, "s"), (Aside, "[r]: t.md")]),
         ("a &nbsp; b", vec![(Prose, "a "), (Prose, " b")]),
