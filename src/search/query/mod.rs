@@ -342,6 +342,11 @@ impl<'t> Reading<'t> {
     }
 
     fn finish(mut self, text: &str) -> Query {
+        if self.query.scored.is_empty() && !self.optional.is_empty() {
+            self.query.scored = std::mem::take(&mut self.optional);
+            self.query.scored.truncate(MOST_CLAUSES);
+            self.query.is_scored_optionally = true;
+        }
         if self.query.scored.is_empty() && !self.stop_words.is_empty() {
             let mut scored = std::mem::take(&mut self.stop_words);
             // An operator that joins nothing is only looked for if there is nothing else.
@@ -359,11 +364,6 @@ impl<'t> Reading<'t> {
         }
         for (typed, _) in std::mem::take(&mut self.stop_words) {
             self.ignore(typed);
-        }
-        if self.query.scored.is_empty() && !self.optional.is_empty() {
-            self.query.scored = std::mem::take(&mut self.optional);
-            self.query.scored.truncate(MOST_CLAUSES);
-            self.query.is_scored_optionally = true;
         }
         if !self.has_operators {
             self.query.whole = self.reader.titles(text);

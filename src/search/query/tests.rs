@@ -189,6 +189,7 @@ fn of_what_or_joins_one_is_needed() {
     // A word that a note may do without counts only if there are no others.
     check("tag:a OR iron", &["iron"], &[]);
     check("tag:a OR iron pot", &["pot"], &[]);
+    check("the tag:a OR iron", &["iron"], &[]);
     for (text, is_optional) in [("tag:a OR iron", true), ("pot tag:a OR iron", false)] {
         assert_eq!(parse(text).is_scored_optionally, is_optional, "{text}");
     }
