@@ -23,7 +23,7 @@ fn vault() -> VaultBuilder {
         ),
         ("garden/Compost.md", "# Compost\n\nFor the [tomatoes](Tomatoes.md#watering). #garden\n"),
         ("kitchen/Bread.md", "# Bread\n\nFlour, water, salt.\n"),
-        ("wiki/people/Ann.md", "# Ann\n\nShe waters the tomatoes. [[Tomatoes]] #garden\n"),
+        ("wiki/people/Ann.md", "# Ann\n\nShe waters the tomatoes. [[Tomatoes]] #garden #ann\n"),
         ("Diary.private.md", "# Diary\n\nTomatoes! [[Tomatoes]] #garden\n"),
     ])
 }
@@ -204,6 +204,11 @@ async fn lists_and_tags_have_what_is_visible() {
     assert_eq!(tags["tags"][0], json!({ "tag": "garden", "notes": 2 }), "{tags}");
     let tagged = scene.call("search_by_tag", json!({ "tag": "#Garden" })).await;
     assert_eq!(paths(&tagged["notes"]), expected[..2].iter().copied().collect());
+    for tag in ["misspelt", "ann"] {
+        let none = scene.result("search_by_tag", json!({ "tag": tag })).await;
+        let none = none["content"][0]["text"].as_str().unwrap();
+        assert!(none.starts_with("0 notes. No visible note has this tag."), "{tag}: {none}");
+    }
     let nested = scene.call("search_by_tag", json!({ "tag": "plants" })).await;
     assert_eq!(paths(&nested["notes"]), ["garden/Tomatoes.md"].into());
     let mut seen = BTreeSet::new();

@@ -23,6 +23,9 @@ pub(super) struct SearchByTagArguments {
     page: PageArguments,
 }
 
+/// The same whether nobody has the tag, or only what is not open has it.
+const NOTHING_WITH: &str = "No visible note has this tag. list_tags knows those that there are.";
+
 #[tool_router(router = search_by_tag_tool, vis = "pub(super)")]
 impl McpServer {
     #[tool(
@@ -61,7 +64,7 @@ impl McpServer {
             move |vault: &Vault, viewer: &Viewer, limit: usize, after: Option<&ListPlace>| {
                 vault.notes_with_tag(viewer, &wanted, limit, after)
             };
-        self.list_page(request, &page, "", list).await
+        self.list_page(request, &page, NOTHING_WITH, list).await
     }
 }
 
