@@ -31,8 +31,10 @@ fn a_restored_vault_is_served_without_a_restart() {
     fs::remove_dir(folder.path()).expect("a folder");
     elsewhere.write("copy/.gitattributes", "open/** filter=git-crypt\n");
     copy(&elsewhere.at("copy"), folder.path());
-    assert_eq!(vault.class("open/a.md"), CONFIDENTIAL);
+    // Not lower than that: it may have the inode of a page about people that is gone.
+    assert!(vault.class("open/a.md") >= CONFIDENTIAL);
     vault.wait_for_lowering();
+    assert_eq!(vault.class("open/a.md"), CONFIDENTIAL);
     assert_eq!(vault.class("closed/b.md"), ORDINARY);
     folder.write("open/new.md", "text");
     assert_eq!(vault.read("open/new.md").expect("a page").text, "text");
