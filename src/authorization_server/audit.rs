@@ -198,6 +198,9 @@ impl Event {
             What::Denied { scopes } => format!("did not allow {app}: {scopes}"),
             What::Connected { scopes } => format!("{app} was connected: {scopes}"),
             What::Narrowed { scopes } => format!("{app} was left with: {scopes}"),
+            What::Ended { reason: EndReason::RevokedByUser } if self.client.is_none() => {
+                "all apps were disconnected".to_owned()
+            }
             What::Ended { reason } => format!("access of {app} ended: {}", reason.as_str()),
             What::ClientRemoved => format!("{app} was removed{terminal}"),
             What::KeyRotated => format!("another key signs{terminal}"),

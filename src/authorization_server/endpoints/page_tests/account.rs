@@ -460,6 +460,7 @@ async fn a_thousand_connections_do_not_make_a_page_of_a_thousand() {
     let ended = page.body.split("id=\"ended\"").nth(1).unwrap();
     let ended = ended.split("</section>").next().unwrap();
     assert_eq!(ended.matches("you disconnected it").count(), 50);
+    assert!(page.body.contains("all apps were disconnected"), "in the trail");
 }
 
 /// Checklist 96, 144: a name can be anything, and is only words on the page that asks and on
