@@ -263,6 +263,20 @@ fn every_bit_counts() {
     assert_eq!(scene.judge(&response), Ok(0));
 }
 
+/// An RSA key of 1,024 bits, with which nothing is signed.
+const SHORT_KEY: &str = "\
+    MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQCrQ-UXajSEaHtk3V_rdNTkABncC3hYeVX4iAo49PmRWzVdHucaf9\
+    gPjgOa0Dw6uofIlEqL6Ug0oYEM_Uo9mG8hvR9LobZdrkWOLkHPV3QOlWUMnqkBB3FQzjRwmM3CmzJivZukOXgpoQ8_\
+    TA8tvJbXbX76ZQNHIK7elZtEkefYHQIDAQAB";
+
+/// One that is taken signs in: what is too short for that is refused when it is added
+/// (RFC 8812 section 2).
+#[test]
+fn keys_that_are_too_short_are_not_taken() {
+    let der = Base64Url::try_from(SHORT_KEY.to_owned()).unwrap();
+    assert_eq!(PublicKey::new(-257, der), Err(PasskeyFault::Key));
+}
+
 #[test]
 fn keys_that_were_not_asked_for_are_not_taken() {
     let scene = Scene::new();
